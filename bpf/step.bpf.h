@@ -175,9 +175,9 @@ static __always_inline __u32 end_by_word(const struct scratch *s, __u64 word)
 								    : END_BROKEN;
 }
 
-/* Does the frame at hand end on another stack than it is on, since a frame pointer says
- * so? That may be a dead one's: who makes a stack within a function, and resumes it by a
- * jump, leaves it there. */
+/* Does a frame pointer lead to another stack than the frame at hand is on? That may be a
+ * dead one's: who makes a stack within a function, and resumes it by a jump, leaves it
+ * there. */
 static __always_inline bool ends_far_away(const struct scratch *s, __u64 end)
 {
 	return end - s->sp + CHECKPOINT_BYTES >= 2 * CHECKPOINT_BYTES;
@@ -234,7 +234,10 @@ static __always_inline __u32 step_by_table(struct scratch *s, __u32 hook)
 		s->bx_at = s->rule.bx_words == UNWIND_BX_LOST
 				   ? BX_UNKNOWN
 				   : s->cfa + 8 * (__s64)s->rule.bx_words;
-	s->strays = s->rule.cfa == UNWIND_CFA_FP && !s->leads && ends_far_away(s, s->cfa);
+	/* __morestack's frame has its own return address, to which it does not return, in
+	 * it as well: who called has called whom it works for */
+	s->strays = s->rule.cfa == UNWIND_CFA_FP && !s->leads &&
+		    s->rule.cfa_offset == FRAME_BYTES && ends_far_away(s, s->cfa);
 	s->pc = pc;
 	s->step_bytes = s->cfa - s->sp;
 	s->sp = s->cfa;

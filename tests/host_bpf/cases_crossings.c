@@ -127,10 +127,11 @@ static void put_call_to(uint64_t pc, uint64_t to)
  * is still the maker's, who returned. What lies there by now called another function, 4,
  * so there the stack ends; if the maker is there still, nobody can tell.
  */
-static void test_maker_that_has_gone(void **state)
+static struct sampled put_maker(struct unwind_rule its)
 {
-	const struct unwind_rule rules[] = { RULE_SP(0x20), RULE_SP(0x20), RULE_FP,
+	const struct unwind_rule rules[] = { RULE_SP(0x20), RULE_SP(0x20), its,
 					     RULE_SP(0x40), RULE_SP(8),	   RULE_OF(END) };
+	uint64_t more = its.cfa_offset - 16;
 	struct sampled at;
 
 	table_begin();
@@ -145,10 +146,18 @@ static void test_maker_that_has_gone(void **state)
 	at.sp = OTHER;
 	at.fp = STACK + 0x100;
 	put_call(put_call(OTHER, 0x20, 1), 0x20, 2);
-	put_frame(at.fp, 0, SITE(3));
-	put_call(at.fp + 16, 0x40, 5);
+	put_frame(at.fp, 0, SITE(2) + 1);
+	memory_put(at.fp + more + 8, SITE(3));
+	put_call(at.fp + more + 16, 0x40, 5);
 	for (unsigned int i = 1; i < 6; i++)
 		put_call_before(SITE(i));
+	return at;
+}
+
+static void test_maker_that_has_gone(void **state)
+{
+	struct sampled at = put_maker(RULE_FP);
+
 	put_call_to(SITE(3), FUNCTION(2));
 	ASSERT_WALK(&at, "UCCCC", "10004 10108 10208 10308 10508", START);
 	put_call_to(SITE(3), FUNCTION(4));
@@ -157,6 +166,22 @@ static void test_maker_that_has_gone(void **state)
 	ASSERT_WALK(&at, "UCCB", "10004 10108 10208", FIBER);
 	/* which may have gone on in that one */
 	memory_put(FUNCTION(4) + 16, 0x90905678e9909090);
+	ASSERT_WALK(&at, "UCCCC", "10004 10108 10208 10308 10508", START);
+}
+
+/* __morestack's frame has a return address more, which is not gone back to: who called,
+ * called the function that it makes room for. */
+static void test_room_on_another_stack(void **state)
+{
+	struct unwind_rule more = RULE_FP;
+	struct sampled at;
+
+	more.cfa_offset = 24;
+	more.fp_words = -3;
+	at = put_maker(more);
+	put_call_to(SITE(3), FUNCTION(4));
+	for (int i = 0; i < 4; i++)
+		memory_put(FUNCTION(4) + 8 * i, 0x9090909090909090);
 	ASSERT_WALK(&at, "UCCCC", "10004 10108 10208 10308 10508", START);
 }
 
@@ -187,6 +212,7 @@ int run_crossing_cases(void)
 		CASE(test_cost_of_boundaries),
 		CASE(test_launch_by_frame_pointer),
 		CASE(test_maker_that_has_gone),
+		CASE(test_room_on_another_stack),
 	};
 
 	return cmocka_run_group_tests_name("crossings", tests, NULL, NULL);

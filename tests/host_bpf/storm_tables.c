@@ -301,7 +301,7 @@ static enum ending step_by_table(struct plain *p)
 		p->kind = FRAME_USER;
 	p->sp_is_known = true;
 	p->strays = p->rule->cfa == UNWIND_CFA_FP && p->rule->reg != UNWIND_LEADS &&
-		    ends_far_away(p, p->cfa);
+		    p->rule->cfa_offset == 16 && ends_far_away(p, p->cfa);
 	p->fp = fp;
 	p->sp = p->cfa;
 	p->pc = ra;

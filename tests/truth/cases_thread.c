@@ -209,6 +209,22 @@ static const struct truth_case cases[] = {
 	},
 	COPIED("", "gcc-O2 clang-O2-omit", false),
 	COPIED("-attached", "gcc-O3-omit clang-O0", true),
+	{
+		/* who called has returned, and others are where it was */
+		.name = "dead",
+		.program = "dead",
+		.args = "%m",
+		.kinds = BOTH_COMPILERS,
+		.tabled = true,
+		.thread = { { "main;live;live_below;resumes;burn" },
+			    { "main;live;live_below;resumes;switch_to" },
+			    { "main;dead;dead_below", CLASS_START },
+			    { "main;sys_call" },
+			    { "main;live;live_below;makes;body;work;burn", CLASS_WINDOW },
+			    { "main;live;live_below;makes;body;switch_to",
+			      CLASS_WINDOW } },
+		.bounds = { { CLASS_CUT, 1 } },
+	},
 	STOWED("each", true, .05),
 	STOWED("storm", false, 1),
 	{

@@ -74,6 +74,7 @@ static void knows_who_stays(void **state)
 	assert_false(stays(X86(0x06, RET)));
 	/* where XRay may have put a jump */
 	assert_false(stays(X86(RET, 0x66, 0x2e, 0x0f, 0x1f, 0x84, 0, 0, 2, 0, 0)));
+	assert_false(stays(X86(RET, 0x2e, 0x66, 0x0f, 0x1f, 0x84, 0, 0, 2, 0, 0)));
 	assert_true(stays(X86(RET, 0x66, 0x2e, 0x0f, 0x1f, 0x84, 0, 0, 0, 0, 0)));
 	assert_true(stays(ARM64(BLR, RET_X30)));
 	assert_true(stays(ARM64(CBZ_8, RET_X30, BL | 0x100)));

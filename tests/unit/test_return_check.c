@@ -298,6 +298,46 @@ static void ends_where_copied_stacks_begin(void **state)
 	assert_true(notes.is_complete);
 }
 
+/* A caller whose call leads to another function than the one below it. */
+static void believes_no_caller_that_called_another(void **state)
+{
+	static const uint32_t plain[] = { 0, HOOK_ONCPU, END_START, 0,	     3,
+					  0, FRAME(1),	 FRAME(7),  FRAME(3) };
+	static const uint32_t gap[] = { 0, HOOK_ONCPU, END_START, 0,	    4,
+					0, FRAME(1),   CODE_GAP,  FRAME(7), FRAME(3) };
+	uint32_t out[VIEW_ROOM(STACK_HEAD + 4)];
+	struct view_notes notes;
+	AUTO(names) names = NULL;
+	struct view_stack stack = { plain, STACK_HEAD + 3, NULL };
+	uint32_t caller, below;
+	enum misled how;
+	size_t i = 0;
+
+	assert_int_equal(names_new(&names), 0);
+	stack.names = names;
+	assert_int_equal(names_set_misled(names, 7, 2, MISLED_CUT), 0);
+	assert_int_equal(view_read(&stack, VIEW_THREAD, out, &notes), 3);
+	assert_true(notes.is_complete); /* another one was below it */
+	assert_int_equal(names_set_misled(names, 7, 1, MISLED_CUT), 0);
+	assert_int_equal(names_set_misled(names, 7, 1, MISLED_SKIP), 0); /* stays */
+	assert_int_equal(view_read(&stack, VIEW_THREAD, out, &notes), 2);
+	assert_true(out[0] == 1 && out[1] == VIEW_CUT);
+	assert_true(notes.ending == END_BROKEN && !notes.is_complete);
+	assert_int_equal(names_set_misled(names, 3, 7, MISLED_SKIP), 0);
+	/* which are not beside each other */
+	stack.codes = gap;
+	stack.n = STACK_HEAD + 4;
+	assert_int_equal(view_read(&stack, VIEW_THREAD, out, &notes), 5);
+	assert_true(out[1] == VIEW_GAP && out[2] == 7 && out[3] == VIEW_GAP &&
+		    out[4] == 3);
+	assert_true(notes.ending == END_START && notes.has_gap && !notes.is_complete);
+	assert_true(names_next_misled(names, &i, &caller, &below, &how));
+	assert_true(caller == 7 && below == 2 && how == MISLED_CUT);
+	assert_true(names_next_misled(names, &i, &caller, &below, &how));
+	assert_true(names_next_misled(names, &i, &caller, &below, &how));
+	assert_false(names_next_misled(names, &i, &caller, &below, &how));
+}
+
 static void keeps_a_start_made_by_hand(void **state)
 {
 	static const uint32_t go[] = { THREAD(2), FRAME(1), FRAME(7) };
@@ -406,6 +446,7 @@ int main(void)
 		cmocka_unit_test(ends_where_stacks_change),
 		cmocka_unit_test(ends_where_stacks_are_copied),
 		cmocka_unit_test(ends_where_copied_stacks_begin),
+		cmocka_unit_test(believes_no_caller_that_called_another),
 		cmocka_unit_test(keeps_a_start_made_by_hand),
 		cmocka_unit_test(believes_no_start_by_a_zero_alone),
 		cmocka_unit_test(believes_a_zero_where_erlang_begins),

@@ -2,6 +2,7 @@
 #include "core/names.h"
 
 #include "base/error.h"
+#include "base/hmap.h"
 #include "base/name.h"
 #include "base/vec.h"
 
@@ -79,6 +80,12 @@ struct name_entry {
 	uint8_t bad_return;		 /* enum bad_return */
 	uint8_t origin;			 /* enum name_origin, of the name */
 	uint8_t role;			 /* enum role, of the name */
+	bool is_misled;			 /* of some pair it is the caller */
+};
+
+struct misled_pair {
+	uint32_t caller, below;
+	enum misled how;
 };
 
 struct stored_location {
@@ -89,6 +96,8 @@ struct names {
 	struct intern *strings;
 	VEC(struct name_entry) by_frame;
 	VEC(struct stored_location) locations;
+	VEC(struct misled_pair) misled;
+	struct hmap misled_at; /* index + 1, by pair_key() */
 	uint64_t refused, shortened;
 	enum name_origin origin; /* of what is set */
 	bool has_copied_start;	 /* a frame is one: so it is inlined nowhere */
@@ -104,6 +113,8 @@ void names_free(struct names *names)
 	intern_free(names->strings);
 	vec_free(&names->by_frame);
 	vec_free(&names->locations);
+	vec_free(&names->misled);
+	hmap_free(&names->misled_at);
 	str_free(&names->text);
 	free(names);
 }
@@ -298,6 +309,54 @@ enum bad_return names_bad_return(const struct names *names, uint32_t frame)
 {
 	return frame < names->by_frame.n ? names->by_frame.items[frame].bad_return
 					 : BAD_RETURN_NONE;
+}
+
+static uint64_t pair_key(uint32_t caller, uint32_t below)
+{
+	return (uint64_t)caller << 32 | below;
+}
+
+int names_set_misled(struct names *names, uint32_t caller, uint32_t below,
+		     enum misled misled)
+{
+	const struct misled_pair pair = { caller, below, misled };
+	struct name_entry *entry;
+	int err = entry_of(names, caller, &entry);
+
+	if (err || names_misled(names, caller, below))
+		return err;
+	err = vec_push(&names->misled, pair);
+	if (!err)
+		err = hmap_put(&names->misled_at, pair_key(caller, below),
+			       (void *)(uintptr_t)names->misled.n);
+	if (err)
+		return fail(err, "no memory for a pair of frames");
+	entry->is_misled = true;
+	return 0;
+}
+
+enum misled names_misled(const struct names *names, uint32_t caller, uint32_t below)
+{
+	uintptr_t at;
+
+	if (caller >= names->by_frame.n || !names->by_frame.items[caller].is_misled)
+		return MISLED_NOT;
+	at = (uintptr_t)hmap_get(&names->misled_at, pair_key(caller, below));
+	return at ? names->misled.items[at - 1].how : MISLED_NOT;
+}
+
+bool names_next_misled(const struct names *names, size_t *i, uint32_t *ret_caller,
+		       uint32_t *ret_below, enum misled *ret)
+{
+	const struct misled_pair *pair;
+
+	if (*i >= names->misled.n)
+		return false;
+	pair = &names->misled.items[(*i)++];
+	*ret_caller = pair->caller;
+	*ret_below = pair->below;
+	*ret = pair->how;
+	return true;
 }
 
 static bool has_role(const struct names *names, uint32_t frame, enum role role)

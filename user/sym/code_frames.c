@@ -39,6 +39,18 @@ struct code_frames {
 	struct code_file of; /* info NULL: none was asked for, or it has none */
 };
 
+bool code_file_said(const struct code_file *in, const struct fde *fde,
+		    uint8_t bytes[CODE_SAID_MAX], struct cfi_cursor *ret)
+{
+	size_t n = fde->said_bytes;
+
+	if (n > CODE_SAID_MAX || paged_read(&in->file, fde->said_offset, bytes, n) != n)
+		return false;
+	*ret = (struct cfi_cursor){ .at = bytes, .end = bytes + n };
+	cfi_skip(ret, cfi_uleb(ret));
+	return !ret->bad;
+}
+
 size_t code_file_read(const struct code_file *in, uint64_t vaddr, void *buf, size_t n)
 {
 	for (uint32_t i = 0; i < in->info->n_segments; i++) {

@@ -11,8 +11,10 @@
 
 #include "base/cleanup.h"
 #include "core/aggregator.h"
+#include "obj/fde_index.h"
 #include "obj/file_pages.h"
 #include "sym/files.h"
+#include "unwind/cfi_cursor.h"
 
 #define CODE_US	      50000   /* of each user's files; some 50,000 pages in memory */
 #define CODE_ROOTS_US 1000000 /* of root's */
@@ -36,6 +38,13 @@ struct code_file {
 	/* of what is no ELF file: a type of ET_NONE, no segments */
 	const struct elf_info *info;
 };
+
+#define CODE_SAID_MAX 512 /* bytes */
+
+/* What the entry of a function says, behind its augmentation, into bytes; false: it can't
+ * be read, or is longer. */
+bool code_file_said(const struct code_file *in, const struct fde *fde,
+		    uint8_t bytes[CODE_SAID_MAX], struct cfi_cursor *ret);
 
 /* How many of n bytes there are at an address as linked: 0 also if it lies in none. */
 size_t code_file_read(const struct code_file *in, uint64_t vaddr, void *buf, size_t n);

@@ -13,8 +13,10 @@ struct code_verdict {
 	bool is_bad_return; /* no call leads to it */
 	bool is_switching;  /* from one stack to another (sym/switches.h), or copying */
 	bool begins_copy;   /* of a stack (sym/copied_stacks.h) */
-	bool is_suspect;    /* and where its call leads to, as linked (sym/bottoms.h) */
+	bool is_aimed;	    /* its call is a direct one, to target (sym/call_pairs.h) */
+	bool is_suspect;    /* perhaps there by chance (sym/bottoms.h) */
 	uint64_t target;
+	uint64_t begin; /* of the function that it is in; both as linked; 0: none */
 };
 
 struct code_verdicts;

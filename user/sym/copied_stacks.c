@@ -2,6 +2,7 @@
 #include "sym/copied_stacks.h"
 
 #include "obj/fde_index.h"
+#include "unwind/fde_cfa.h"
 #include "unwind/stack_copier.h"
 
 #include <elf.h>
@@ -48,6 +49,19 @@ static bool may_take(const struct frame *frame, const struct code_file *in)
 	       stack_copier_may_take(in->info->machine, before, sizeof(before));
 }
 
+/* Is the caller found from the stack pointer that it takes, or a frame pointer? That of
+ * __morestack, which goes on on another stack, stays where it was. */
+static bool takes_all(const struct code_file *in, const struct fde *fde,
+		      const struct stack_copier *copier)
+{
+	uint8_t bytes[CODE_SAID_MAX];
+	struct cfi_cursor said;
+
+	return copier->takes_fp ||
+	       (code_file_said(in, fde, bytes, &said) &&
+		fde_cfa_is_by_sp(said.at, cfi_left(&said), copier->taken));
+}
+
 static bool find_copier(const struct code_file *in, const struct fde *fde,
 			struct stack_copier *ret)
 {
@@ -55,7 +69,7 @@ static bool find_copier(const struct code_file *in, const struct fde *fde,
 	struct function_code function;
 
 	return read_function(in, fde, bytes, sizeof(bytes), &function) &&
-	       stack_copier_find(&function, ret);
+	       stack_copier_find(&function, ret) && takes_all(in, fde, ret);
 }
 
 bool copied_stacks_is_copying(const struct frame *frame, const struct code_file *in)

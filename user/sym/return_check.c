@@ -5,6 +5,7 @@
 #include "obj/fde_index.h"
 #include "obj/v8_builtin.h"
 #include "sym/bottoms.h"
+#include "sym/call_pairs.h"
 #include "sym/code_frames.h"
 #include "sym/copied_stacks.h"
 #include "sym/switches.h"
@@ -204,7 +205,10 @@ static int look_at_call(struct checking *c, const struct frame *frame,
 {
 	if (is->is_known)
 		return 0;
-	is->is.is_suspect = bottoms_is_suspect(frame, in, &is->is.target);
+	is->is.begin = call_pairs_function(frame, in);
+	is->is.is_aimed = call_pairs_target(frame, in, &is->is.target);
+	is->is.is_suspect =
+		is->is.is_aimed && bottoms_is_suspect(frame, in, is->is.target);
 	if (!c->sources->verdicts || code_frames_is_spent(c->frames))
 		return 0;
 	return code_verdicts_keep(c->sources->verdicts, serial_of(c, frame), frame,
@@ -260,17 +264,16 @@ static int check_all(struct checking *c, struct names *names, size_t n)
 	return err;
 }
 
-static int check_bottoms(const struct checking *c, struct names *names,
-			 const struct aggregator *aggregator, size_t n)
+static int check_pairs(const struct checking *c, struct names *names,
+		       const struct aggregator *aggregator, size_t n)
 {
-	AUTO_FREE struct suspect *suspects = calloc(n + 1, sizeof(*suspects));
+	AUTO_FREE struct call_pair_end *ends = calloc(n + 1, sizeof(*ends));
 
-	if (!suspects)
+	if (!ends)
 		return fail(-ENOMEM, "no memory for %zu frames", n);
 	for (size_t id = 0; id < n; id++)
-		suspects[id] = (struct suspect){ .is_one = c->of[id].is.is_suspect,
-						 .target = c->of[id].is.target };
-	return bottoms_check(names, aggregator, c->frames, suspects);
+		ends[id].is = c->of[id].is;
+	return call_pairs_check(names, aggregator, c->frames, ends);
 }
 
 int return_check(struct names *names, const struct aggregator *aggregator,
@@ -287,7 +290,7 @@ int return_check(struct names *names, const struct aggregator *aggregator,
 	if (!err)
 		err = check_all(&checking, names, n);
 	if (!err)
-		err = check_bottoms(&checking, names, aggregator, n);
+		err = check_pairs(&checking, names, aggregator, n);
 	if (!err && sources->verdicts)
 		code_verdicts_turn(sources->verdicts);
 	*ret_unread = checking.unread;

@@ -14,7 +14,6 @@
 #include <string.h>
 
 #define SWITCH_CODE_MAX 1024 /* of a function before the leaf's pc */
-#define SAID_MAX	512  /* of its FDE */
 
 #define REX_W	  0x48
 #define REX_W_OF  0xfb /* but r12 is register 4 as well: */
@@ -95,19 +94,6 @@ static bool is_inline_switch(const struct paged_file *file, const struct frame *
 	       inline_switch_is_torn(words);
 }
 
-/* Behind its augmentation; false: it can't be read, or is longer. */
-static bool read_said(const struct paged_file *file, const struct fde *fde,
-		      uint8_t bytes[SAID_MAX], struct cfi_cursor *ret)
-{
-	size_t n = fde->said_bytes;
-
-	if (n > SAID_MAX || paged_read(file, fde->said_offset, bytes, n) != n)
-		return false;
-	*ret = (struct cfi_cursor){ .at = bytes, .end = bytes + n };
-	cfi_skip(ret, cfi_uleb(ret));
-	return !ret->bad;
-}
-
 /* A leaf, and the function that it is in: code of it up to the leaf, and behind. */
 struct leaf_code {
 	struct fde fde;
@@ -134,21 +120,21 @@ static bool read_leaf(const struct code_file *in, const struct frame *frame,
 	return ret->n >= ret->at;
 }
 
-static bool switches_x86(const struct paged_file *file, const struct leaf_code *leaf)
+static bool switches_x86(const struct code_file *file, const struct leaf_code *leaf)
 {
 	struct leaf_function in = { .code = leaf->code, .n = leaf->at };
-	uint8_t said[SAID_MAX];
+	uint8_t said[CODE_SAID_MAX];
 
 	return may_take_sp(leaf->code, leaf->at) &&
-	       read_said(file, &leaf->fde, said, &in.said) && switches(&in);
+	       code_file_said(file, &leaf->fde, said, &in.said) && switches(&in);
 }
 
-static bool switches_arm64(const struct paged_file *file, const struct leaf_code *leaf)
+static bool switches_arm64(const struct code_file *file, const struct leaf_code *leaf)
 {
-	uint8_t said[SAID_MAX];
+	uint8_t said[CODE_SAID_MAX];
 	struct cfi_cursor in;
 
-	return (leaf->fde.is_silent || (read_said(file, &leaf->fde, said, &in) &&
+	return (leaf->fde.is_silent || (code_file_said(file, &leaf->fde, said, &in) &&
 					fde_cfa_stays_by_sp(in.at, cfi_left(&in)))) &&
 	       switch_arm64_is_torn(leaf->code, leaf->n, leaf->at, leaf->fde.is_silent);
 }
@@ -180,6 +166,6 @@ bool switches_is_one(const struct frame *frame, const struct code_file *in)
 	if (!read_leaf(in, frame, &leaf) ||
 	    (frame->returned && !is_in_syscall(frame, info->machine, &leaf)))
 		return false;
-	return info->machine == EM_AARCH64 ? switches_arm64(&in->file, &leaf)
-					   : switches_x86(&in->file, &leaf);
+	return info->machine == EM_AARCH64 ? switches_arm64(in, &leaf)
+					   : switches_x86(in, &leaf);
 }

@@ -126,6 +126,16 @@ static int play_bad_return(const struct tape_events *events, const char *bytes, 
 	return events->bad_return(events->arg, frame, why);
 }
 
+static int play_misled(const struct tape_events *events, const char *bytes, size_t n)
+{
+	uint32_t numbers[3];
+
+	if (n != sizeof(numbers))
+		return fail(-EBADMSG, "a pair of frames of %zu bytes", n);
+	memcpy(numbers, bytes, sizeof(numbers));
+	return events->misled(events->arg, numbers, numbers[2]);
+}
+
 static int play_numbers(const struct tape_events *events, uint32_t item,
 			const void *bytes, size_t n)
 {
@@ -157,6 +167,8 @@ static int play_item(const struct tape_events *events, uint32_t item, const char
 	case TAPE_SWITCHES:
 	case TAPE_COPY:
 		return play_bad_return(events, bytes, n, (enum tape_item)item);
+	case TAPE_MISLED:
+		return play_misled(events, bytes, n);
 	case TAPE_ADVANCE:
 	case TAPE_CODE:
 	case TAPE_TOTALS:

@@ -28,6 +28,7 @@ enum tape_item {
 	TAPE_SWITCHES = 9, /* u32 frame id: it is interrupted while it changes stacks */
 	TAPE_CODE = 10,	   /* u64 pid, u64 since when its JIT's dump has not grown */
 	TAPE_COPY = 11,	   /* u32 frame id: a stack that is a copy begins there */
+	TAPE_MISLED = 12, /* u32s: a caller that can't be, who is below it, enum misled */
 };
 
 struct tape_writer;
@@ -53,6 +54,7 @@ struct tape_events {
 	int (*code)(void *arg, uint32_t tgid, uint64_t since_ns);
 	int (*name)(void *arg, uint32_t frame, const char *name);
 	int (*bad_return)(void *arg, uint32_t frame, enum tape_item why);
+	int (*misled)(void *arg, const uint32_t pair[2], uint32_t how);
 	int (*totals)(void *arg, const uint64_t *totals, size_t n);
 };
 

@@ -106,9 +106,9 @@ static bool aims_ret(const struct function_code *in, size_t before, size_t at)
 /* XRay's, behind a ret that a program may have written a jump over since. */
 static bool is_sled(const uint8_t *code, size_t n)
 {
-	static const uint8_t nop[] = { 0x66, 0x2e, 0x0f, 0x1f, 0x84, 0, 0, 2, 0, 0 };
+	static const uint8_t nop[] = { 0x0f, 0x1f, 0x84, 0, 0, 2, 0, 0 };
 
-	return n == sizeof(nop) && !memcmp(code, nop, sizeof(nop));
+	return n == 2 + sizeof(nop) && !memcmp(code + 2, nop, sizeof(nop));
 }
 
 static bool is_padding(const struct function_code *in, size_t at, size_t n)

@@ -14,6 +14,7 @@ struct effect {
 	bool takes_result;  /* of a call, as it is in the register for that */
 	bool adds;	    /* what is in a register */
 	bool writes_result; /* that register */
+	bool writes_fp;
 };
 
 #define RESULT 0 /* the register of either machine: rax, x0 */
@@ -33,6 +34,7 @@ static struct effect effect_x86(const uint8_t *code, size_t n)
 		.takes_result = is.sp == X86_SP_TAKEN && is.from == RESULT,
 		.adds = adds_to_sp(code, n),
 		.writes_result = is.writes >> RESULT & 1,
+		.writes_fp = is.writes_fp,
 	};
 }
 
@@ -53,6 +55,7 @@ static struct effect effect_arm64(const uint8_t *code)
 		.takes_result = is.sp == ARM64_SP_TAKEN && is.from == RESULT,
 		.adds = arm64_adds_to_sp(insn),
 		.writes_result = is.sets >> RESULT & 1,
+		.writes_fp = is.sets >> ARM64_FP & 1,
 	};
 }
 
@@ -104,8 +107,9 @@ bool stack_copier_find(const struct function_code *in, struct stack_copier *ret)
 		called |= is.calls;
 		if (called && (does.adds || (has_result && does.takes_result))) {
 			taken = true;
-			ret->taken = at + is.bytes;
+			*ret = (struct stack_copier){ .taken = at + is.bytes };
 		}
+		ret->takes_fp |= taken && does.writes_fp;
 		taken &= !is.leaves && !is.is_direct;
 		has_result = is.calls || (has_result && !does.writes_result);
 	}
