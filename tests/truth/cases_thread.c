@@ -225,6 +225,21 @@ static const struct truth_case cases[] = {
 			      CLASS_WINDOW } },
 		.bounds = { { CLASS_CUT, 1 } },
 	},
+	{
+		/* until it is known what lies there now, nobody is a caller */
+		.name = "reload",
+		.program = "reload",
+		.args = "%m",
+		.kinds = BOTH_COMPILERS,
+		.tabled = true,
+		.thread = { { "main;turns;enter_1;leaf_1" },
+			    { "main;turns;enter_2;leaf_2" },
+			    { "main;calls_once;keeps_address" },
+			    { "main;dl_iterate_phdr", CLASS_START },
+			    { "main;sys_call" } },
+		.seen = "leaf_1|leaf_2",
+		.bounds = { { CLASS_CUT, 1 } },
+	},
 	STOWED("each", true, .05),
 	STOWED("storm", false, 1),
 	{

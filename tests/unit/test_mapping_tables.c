@@ -165,6 +165,40 @@ static void what_comes_to_the_same_is_no_news(void **state)
 	world_end();
 }
 
+/* Where one file's code is mapped in the place of another's: until that is published
+ * ticks have the other's rules. */
+static void what_is_replaced_is_told(void **state)
+{
+	AUTO(replaced) replaced = NULL;
+	uint64_t at;
+
+	assert_int_equal(replaced_new(&replaced), 0);
+	world_begin_with(
+		(struct publisher_config){ .tables = true, .replaced = replaced });
+	world_map_bytes(P, 1, 0, HIGH, 0x4000);
+	world_map_bytes(P, 1, 0, HIGH, 0x4000); /* the same */
+	world_pass(10 * MS);
+	world_map_bytes(P, 2, 0, HIGH + GAP, 0x4000); /* where nothing was */
+	world_pass(10 * MS);
+	assert_true(replaced_is_empty(replaced));
+	at = world.now_ns;
+	world_map_bytes(P, 2, 0, HIGH, 0x1000);
+	assert_false(replaced_is_stale(replaced, P, HIGH, at - 1));
+	world_pass(10 * MS);
+	assert_true(replaced_is_stale(replaced, P, HIGH, at));
+	assert_false(replaced_is_stale(replaced, P, HIGH + 0x1000, at));
+	assert_false(replaced_is_stale(replaced, P, HIGH, world.now_ns));
+	/* what is there again before anybody was told of the other */
+	at = world.now_ns;
+	world_map_bytes(P, 1, 0, HIGH, 0x1000);
+	world.now_ns += MS;
+	world_map_bytes(P, 2, 0, HIGH, 0x1000);
+	world_pass(10 * MS);
+	assert_true(replaced_is_stale(replaced, P, HIGH, at + MS - 1));
+	assert_false(replaced_is_stale(replaced, P, HIGH, at + MS));
+	world_end();
+}
+
 /* And one that has always something else: its pages rest a second each, and others need
  * some. */
 static void one_that_changes_leaves_room_for_others(void **state)
@@ -400,6 +434,7 @@ int main(void)
 		cmocka_unit_test(more_files_than_fit),
 		cmocka_unit_test(room_that_comes_later),
 		cmocka_unit_test(what_comes_to_the_same_is_no_news),
+		cmocka_unit_test(what_is_replaced_is_told),
 		cmocka_unit_test(one_that_changes_leaves_room_for_others),
 		cmocka_unit_test(who_forked_shares_until_one_maps_more),
 		cmocka_unit_test(outside_of_all_segments),

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Frames that nobody returns to any more: a coroutine is begun below a gap in the
- * thread's own stack, as picoro's are (and libdill's, on stacks of their own), and left by
- * a jump. Then those that were called for that return, and others are called in their
+ * thread's own stack, as picoro's are (and libdill's, on stacks of their own), and left
+ * by a jump. Then those that were called for that return, and others are called in their
  * place. So a return address of theirs is where one of the dead was.
  *
  *	dead MS

@@ -19,7 +19,7 @@ WORK_PLAIN := nest threads storm chain label levels roots wait moves late skip h
               contain plugins reopen fiber byhand stub probed cloned \
               copied stowed \
               $(if $(filter x86_64,$(ARCH)),jump kept probe generated entered \
-              dead)
+              dead reload)
 WORK_FOLLY := folly-weak folly-unique folly-local folly-global
 WORK_PLUGS := $(foreach n,0 1 2 3 4 5 6 7 8 9,libplug$(n).so)
 WORK_LIBS  := liblate.so liblive.so libdead.so $(WORK_PLUGS)

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "core/sample.h"
 #include "pipeline/queue.h"
+#include "shared/knobs.h"
 
 #include <errno.h>
 #include <string.h>
@@ -11,9 +12,15 @@
 struct pipeline {
 	struct module_table *modules;
 	struct process_table *processes;
+	struct replaced *replaced;
 	struct pipeline_sink sink;
 	struct queue queue;
 	uint64_t first_sample_ns;
+	/* a sample, as far as its rules were true */
+	struct {
+		struct sample_rec head;
+		unsigned long long words[RECORD_WORDS_MAX];
+	} cut;
 };
 
 /* What ended is remembered this long: its samples may be a batch behind. */
@@ -31,6 +38,8 @@ int pipeline_new(struct pipeline **ret, const struct pipeline_sink *sink)
 	err = module_table_new(&p->modules);
 	if (!err)
 		err = process_table_new(&p->processes, p->modules, &p->sink.process);
+	if (!err)
+		err = replaced_new(&p->replaced);
 	if (err)
 		return err;
 	*ret = GIVE(p);
@@ -43,6 +52,7 @@ void pipeline_free(struct pipeline *p)
 		return;
 	process_table_free(p->processes);
 	module_table_free(p->modules);
+	replaced_free(p->replaced);
 	queue_free(&p->queue);
 	free(p);
 }
@@ -122,6 +132,46 @@ static const struct process *sampled_process(const struct pipeline *p,
 	return process && rec->begun_ns > process->born_ns ? NULL : process;
 }
 
+/* Of its stacks' words only n are true: some of the thread's, or all of these and some of
+ * segments. What is said of the trace stays. */
+static const struct sample_rec *cut_behind(struct pipeline *p,
+					   const struct sample_rec *rec, unsigned int n)
+{
+	unsigned int stack = sample_stack_words(rec), more = rec->n_words - stack;
+	unsigned int thread = rec->n_kernel + rec->n_thread;
+	struct sample_rec *cut = &p->cut.head;
+
+	*cut = *rec;
+	if (n < thread) {
+		cut->n_thread = (unsigned short)(n - rec->n_kernel);
+		cut->ending = END_AWAITED;
+	} else {
+		n = thread;
+	}
+	memcpy(cut->words, rec->words, n * sizeof(*rec->words));
+	memcpy(cut->words + n, rec->words + stack, more * sizeof(*rec->words));
+	cut->n_words = (unsigned short)(n + more);
+	return cut;
+}
+
+/* Up to its first frame in code whose rules came too late, if there is one: what it
+ * led to by other rules is no caller. */
+static const struct sample_rec *cut_stale(struct pipeline *p,
+					  const struct sample_rec *rec)
+{
+	if (replaced_is_empty(p->replaced))
+		return rec;
+	for (unsigned int i = rec->n_kernel; i < sample_stack_words(rec); i++) {
+		uint64_t word = rec->words[i];
+		uint64_t at = FRAME_ADDR(word) - (FRAME_KIND(word) != FRAME_USER);
+
+		if (is_stack_frame(word) &&
+		    replaced_is_stale(p->replaced, rec->tgid, at, rec->ts_ns))
+			return cut_behind(p, rec, i + 1);
+	}
+	return rec;
+}
+
 static int process_sample(struct pipeline *p, const struct sample_rec *rec)
 {
 	const struct process *process = sampled_process(p, rec);
@@ -136,7 +186,7 @@ static int process_sample(struct pipeline *p, const struct sample_rec *rec)
 		find_awaited(p, rec);
 	if (!p->sink.sample)
 		return 0;
-	return p->sink.sample(p->sink.process.arg, rec, process);
+	return p->sink.sample(p->sink.process.arg, cut_stale(p, rec), process);
 }
 
 static int process_sideband(struct pipeline *p, const void *record, size_t bytes)
@@ -162,6 +212,11 @@ int pipeline_advance(struct pipeline *p, uint64_t horizon_ns)
 	if (!err && horizon_ns > FORGET_AFTER_NS && horizon_ns != UINT64_MAX)
 		process_forget(p->processes, horizon_ns - FORGET_AFTER_NS);
 	return err;
+}
+
+struct replaced *pipeline_replaced(struct pipeline *p)
+{
+	return p->replaced;
 }
 
 struct module_table *pipeline_modules(struct pipeline *p)

@@ -14,6 +14,7 @@
 
 #include "core/event.h"
 #include "proc/process.h"
+#include "proc/replaced.h"
 #include "shared/record.h"
 
 struct pipeline;
@@ -42,6 +43,10 @@ struct event_sink pipeline_input(struct pipeline *pipeline);
  * no event older than that is still to come.
  */
 int pipeline_advance(struct pipeline *pipeline, uint64_t horizon_ns);
+
+/* Whose places are told by who publishes mappings: a sample that was walked by rules of
+ * other code than there is ends behind its first frame in that, awaited. */
+struct replaced *pipeline_replaced(struct pipeline *pipeline);
 
 struct module_table *pipeline_modules(struct pipeline *pipeline);
 struct process_table *pipeline_processes(struct pipeline *pipeline);

@@ -370,6 +370,35 @@ bool mapping_tables_holds(const struct mapping_table *mapping_table, uint64_t st
 	return false;
 }
 
+/* A copy of generated code is compared with that at each tick. */
+static bool is_of_code(const struct mapping_entry *entry, const struct mapping *map)
+{
+	return !entry->is_copy && entry->mapping.start < map->end &&
+	       map->start < entry->mapping.end;
+}
+
+enum mapping_told mapping_tables_told(const struct mapping_table *mapping_table,
+				      const struct files *files,
+				      const struct mapping *map)
+{
+	enum mapping_told told = TOLD_NOTHING;
+
+	for (uint32_t i = 0; i < mapping_table->n_mappings; i++) {
+		const struct mapping_entry *entry = &mapping_table->entries[i];
+
+		if (!is_of_code(entry, map))
+			continue;
+		told = TOLD_THE_SAME;
+		if (entry->is_jit != map->is_jit ||
+		    (!map->is_jit &&
+		     (files_same(files, entry->module) !=
+			      files_same(files, map->module) ||
+		      entry->mapping.start - entry->pgoff != map->start - map->pgoff)))
+			return TOLD_OTHER_CODE;
+	}
+	return told;
+}
+
 /* It is taken back: awaited, until somebody asks for it again. */
 static void drop_table(struct mapping_tables *all, struct mapping_entry *entry)
 {

@@ -65,6 +65,13 @@ int mapping_tables_update(struct mapping_tables *all, uint32_t module);
 /* What walking code takes that was there beside its host so far: enum tick_parts. */
 unsigned int mapping_tables_parts(const struct mapping_tables *all); /* NULL is fine */
 
+/* What does it say of where *map is? */
+enum mapping_told { TOLD_NOTHING, TOLD_THE_SAME, TOLD_OTHER_CODE };
+
+enum mapping_told mapping_tables_told(const struct mapping_table *mapping_table,
+				      const struct files *files,
+				      const struct mapping *map);
+
 /* Has it room for a mapping that begins there? One has only so many. */
 bool mapping_tables_holds(const struct mapping_table *mapping_table, uint64_t start);
 

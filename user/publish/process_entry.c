@@ -38,6 +38,22 @@ void publisher_make_dirty(struct publisher *p, const struct process *process)
 	publisher_note_error(p, vec_push(&p->dirty, process->tgid));
 }
 
+void publisher_note_place(struct publisher *p, const struct process *process,
+			  const struct mapping *map)
+{
+	const struct process_entry *entry = hmap_get(&p->entries, process->tgid);
+	struct replaced_place place = { map->start, map->end, map->born_ns, 0 };
+	enum mapping_told told;
+
+	if (!p->config.replaced || !entry || !entry->mapping_table)
+		return;
+	told = mapping_tables_told(entry->mapping_table, p->files, map);
+	place.is_back = told == TOLD_THE_SAME;
+	if (told != TOLD_NOTHING)
+		publisher_note_error(
+			p, replaced_put(p->config.replaced, process->tgid, &place));
+}
+
 /* Was this file not wanted before in this round? One may be mapped 10,000 times. */
 static bool is_first(struct publisher *p, uint32_t module)
 {
@@ -209,8 +225,8 @@ static void note_refusal(struct publisher *p, const struct process *process,
 	error_clear();
 }
 
-int publisher_publish(struct publisher *p, const struct process *process,
-		      struct process_entry *entry)
+static int publish(struct publisher *p, const struct process *process,
+		   struct process_entry *entry, bool *ret_is_there)
 {
 	struct process_info process_info = { 0 };
 	const struct key_reader from = { p->config.outside, p->files, p->config.opener };
@@ -227,6 +243,7 @@ int publisher_publish(struct publisher *p, const struct process *process,
 	p->parts |= (n_keys ? PART_CHAINS : 0) |
 		    (entry->hotspot.is != HOTSPOT_NONE ? PART_HOTSPOT : 0);
 	entry->version = process_version(process);
+	*ret_is_there = true;
 	if (!n_keys && !entry->mapping_table && !process_info.context.access)
 		return 0;
 	if (entry->mapping_table) {
@@ -246,6 +263,7 @@ int publisher_publish(struct publisher *p, const struct process *process,
 		err = p->config.outside->put(&p->config.maps, (pid_t)process->tgid,
 					     &process_info);
 	if (err) {
+		*ret_is_there = false;
 		note_refusal(p, process, entry, err);
 		return 0;
 	}
@@ -254,4 +272,16 @@ int publisher_publish(struct publisher *p, const struct process *process,
 	p->counts.processes += n_keys && entry->publication != PUBLISHED_KEYS;
 	entry->publication = n_keys ? PUBLISHED_KEYS : PUBLISHED_MAPPINGS;
 	return 0;
+}
+
+int publisher_publish(struct publisher *p, const struct process *process,
+		      struct process_entry *entry)
+{
+	bool is_there = false; /* where ticks find it */
+	int err = publish(p, process, entry, &is_there);
+
+	if (!err && is_there && p->config.replaced)
+		replaced_settle(p->config.replaced, process->tgid,
+				p->config.outside->now_ns());
+	return err;
 }

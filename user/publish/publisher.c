@@ -105,6 +105,7 @@ static void on_mapped(void *arg, const struct process *process, const struct map
 {
 	struct publisher *p = arg;
 
+	publisher_note_place(p, process, map);
 	publisher_note_error(p, tables_note(p->tables, process, map));
 	if (!map->is_jit)
 		publisher_note_error(p, delays_add(p->delays, map));

@@ -10,6 +10,7 @@
 #ifndef WEFT_PUBLISH_PUBLISHER_H
 #define WEFT_PUBLISH_PUBLISHER_H
 
+#include "proc/replaced.h"
 #include "kern/publish_maps.h"
 #include "shared/record.h"
 #include "publish/collect.h"
@@ -27,8 +28,9 @@ struct publisher_config {
 	pid_t command;			  /* sym/files.h */
 	struct module_table *modules;	  /* which others name by, too */
 	struct cache *cache;		  /* of unwind tables; NULL: none */
-	bool tables;			  /* walk by unwind tables */
-	bool all_by_table;		  /* also where code keeps frame pointers */
+	struct replaced *replaced; /* told of where other code is; NULL: nobody is */
+	bool tables;		   /* walk by unwind tables */
+	bool all_by_table;	   /* also where code keeps frame pointers */
 };
 
 struct publisher_counts {

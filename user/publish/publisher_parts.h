@@ -154,6 +154,11 @@ void publisher_note_hidden(struct publisher *p, uint32_t tgid);
 /* Its entry; NULL: no memory, which is noted. */
 struct process_entry *publisher_entry(struct publisher *p, const struct process *process);
 
+/* Something was mapped: are the rules that ticks have there of other code, until that is
+ * published? Told of on (proc/replaced.h). */
+void publisher_note_place(struct publisher *p, const struct process *process,
+			  const struct mapping *map);
+
 /* It is published with the next flush. */
 void publisher_make_dirty(struct publisher *p, const struct process *process);
 

@@ -114,6 +114,23 @@ static void on_mapped(void *arg, const struct process *process, const struct map
 		error_clear(); /* its code has no names */
 }
 
+static void on_replaced(void *arg, uint32_t tgid, const struct replaced_place *place)
+{
+	const uint64_t numbers[] = { tgid, place->start, place->end, place->since_ns,
+				     place->is_back };
+	struct recording *r = arg;
+
+	tape_write(r->tape, TAPE_REPLACED, numbers, sizeof(numbers));
+}
+
+static void on_settled(void *arg, uint32_t tgid, uint64_t now_ns)
+{
+	const uint64_t numbers[] = { tgid, now_ns };
+	struct recording *r = arg;
+
+	tape_write(r->tape, TAPE_SETTLED, numbers, sizeof(numbers));
+}
+
 static int new_parts(struct recording *r)
 {
 	struct pipeline_sink sink = { .process.arg = r,
@@ -136,6 +153,7 @@ static int new_parts(struct recording *r)
 	if (err)
 		return err;
 	config.modules = pipeline_modules(r->pipeline);
+	config.replaced = pipeline_replaced(r->pipeline);
 	err = windows_begin(&r->windows, config.modules, pipeline_processes(r->pipeline),
 			    r->options->hz);
 	if (err)
@@ -157,6 +175,9 @@ static int new_parts(struct recording *r)
 		return err;
 	if (r->options->tape)
 		err = tape_writer_new(&r->tape, r->options->tape);
+	if (r->tape)
+		replaced_tell(config.replaced,
+			      &(struct replaced_log){ r, on_replaced, on_settled });
 	return err ? err : make_scope(r);
 }
 
@@ -423,7 +444,9 @@ int recording_drain(struct recording *r, bool in_haste)
 	int err = sampler_read(r->sampler, &input);
 
 	opener_hurry(r->opener);
-	if (!err)
+	if (!err) /* what the last samples were walked by is told by then */
+		err = publisher_flush(r->publisher, NULL);
+	if (err >= 0)
 		err = recording_advance(r, UINT64_MAX);
 	if (r->tape)
 		tape_flush(r->tape);

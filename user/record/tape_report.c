@@ -44,6 +44,23 @@ static int on_code(void *arg, uint32_t tgid, uint64_t since_ns)
 	return 0;
 }
 
+static int on_replaced(void *arg, uint32_t tgid, const uint64_t numbers[4])
+{
+	const struct replaced_place place = { numbers[0], numbers[1], numbers[2],
+					      numbers[3] };
+	struct player *player = arg;
+
+	return replaced_put(pipeline_replaced(player->pipeline), tgid, &place);
+}
+
+static int on_settled(void *arg, uint32_t tgid, uint64_t now_ns)
+{
+	struct player *player = arg;
+
+	replaced_settle(pipeline_replaced(player->pipeline), tgid, now_ns);
+	return 0;
+}
+
 static size_t n_frames(const struct player *player)
 {
 	return intern_count(window_aggregator(player->window)->frames);
@@ -102,6 +119,8 @@ static int play(struct player *player, const char *tape)
 		.sink = pipeline_input(player->pipeline),
 		.advance = on_advance,
 		.code = on_code,
+		.replaced = on_replaced,
+		.settled = on_settled,
 		.name = on_name,
 		.bad_return = on_bad_return,
 		.misled = on_misled,

@@ -148,6 +148,10 @@ static int play_numbers(const struct tape_events *events, uint32_t item,
 		return events->advance(events->arg, numbers[0]);
 	if (item == TAPE_CODE)
 		return events->code(events->arg, (uint32_t)numbers[0], numbers[1]);
+	if (item == TAPE_REPLACED)
+		return events->replaced(events->arg, (uint32_t)numbers[0], &numbers[1]);
+	if (item == TAPE_SETTLED)
+		return events->settled(events->arg, (uint32_t)numbers[0], numbers[1]);
 	return events->totals(events->arg, numbers, n / sizeof(*numbers));
 }
 
@@ -171,6 +175,8 @@ static int play_item(const struct tape_events *events, uint32_t item, const char
 		return play_misled(events, bytes, n);
 	case TAPE_ADVANCE:
 	case TAPE_CODE:
+	case TAPE_REPLACED:
+	case TAPE_SETTLED:
 	case TAPE_TOTALS:
 		return play_numbers(events, item, bytes, n);
 	default:

@@ -28,6 +28,8 @@ enum tape_item {
 	TAPE_SWITCHES = 9, /* u32 frame id: it is interrupted while it changes stacks */
 	TAPE_CODE = 10,	   /* u64 pid, u64 since when its JIT's dump has not grown */
 	TAPE_COPY = 11,	   /* u32 frame id: a stack that is a copy begins there */
+	TAPE_REPLACED = 13, /* u64s: tgid, struct replaced_place */
+	TAPE_SETTLED = 14,  /* u64s: tgid, time */
 	TAPE_MISLED = 12, /* u32s: a caller that can't be, who is below it, enum misled */
 };
 
@@ -52,6 +54,8 @@ struct tape_events {
 	struct event_sink sink;
 	int (*advance)(void *arg, uint64_t horizon_ns);
 	int (*code)(void *arg, uint32_t tgid, uint64_t since_ns);
+	int (*replaced)(void *arg, uint32_t tgid, const uint64_t place[4]);
+	int (*settled)(void *arg, uint32_t tgid, uint64_t now_ns);
 	int (*name)(void *arg, uint32_t frame, const char *name);
 	int (*bad_return)(void *arg, uint32_t frame, enum tape_item why);
 	int (*misled)(void *arg, const uint32_t pair[2], uint32_t how);

@@ -18,7 +18,8 @@
 struct stack_copier {
 	size_t taken;  /* behind what takes the stack pointer */
 	size_t copied; /* behind the call that puts the other stack back */
-	bool takes_fp; /* the frame pointer as well: the caller is not found by that, either */
+	/* the frame pointer as well: so nothing else leads to the caller */
+	bool takes_fp;
 };
 
 /* Is it one? It calls somebody, who says where the stack is to be, or how far from here,
