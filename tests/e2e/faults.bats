@@ -291,6 +291,8 @@ give_to_beta() {
 		kill -INT "$recorder" 2>/dev/null || true
 		wait "$recorder" || [ $? -eq 130 ]
 		[ "$(cat out)" = before ] || is_clean out
+		[ "$(cat out)" != before ] ||
+			grep -q 'ended before all was written: the rest is lost' err
 	done
 }
 

@@ -408,7 +408,8 @@ static int finish(struct agent *agent)
 	int err;
 
 	notify_stopping(&agent->notify);
-	signals_let_go(); /* who asks twice does not want to wait */
+	/* who asks twice does not want to wait */
+	signals_let_go("weft: ended before the last profile was ready: it is lost\n");
 	if (agent->metrics.pause == PAUSE_STOP_FILE) /* nor does anything go out */
 		return 0;
 	err = agent->recording ? close_last(agent) : 0;

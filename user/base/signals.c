@@ -5,6 +5,7 @@
 #include "base/outfile.h"
 
 #include <errno.h>
+#include <string.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
@@ -84,19 +85,24 @@ bool signals_pend(void)
 	return false;
 }
 
+static const char *last_words;
+
 static void end_at_once(int number)
 {
 	outfile_abandon();
-	raise(number); /* which has its usual effect again, once we return */
+	if (last_words && write(2, last_words, strlen(last_words)) < 0)
+		last_words = NULL; /* nobody listens */
+	raise(number);		   /* which has its usual effect again, once we return */
 }
 
-void signals_let_go(void)
+void signals_let_go(const char *what_ends)
 {
 	const struct sigaction end = { .sa_handler = end_at_once,
 				       .sa_flags = (int)SA_RESETHAND };
 	struct sigaction now;
 	sigset_t set;
 
+	last_words = what_ends;
 	ignore_file_size(NULL);
 	sigemptyset(&set);
 	for (int i = 0; i < SIGNALS_TAKEN; i++) {

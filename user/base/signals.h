@@ -33,9 +33,10 @@ bool signals_say_stop(const struct signals *signals);
 /* Does one that says stop wait to be read? What takes long then ends as it is. */
 bool signals_pend(void);
 
-/* From here on one ends us, and outputs that are not whole with us; one that we were
+/* From here on one ends us, and outputs that are not whole with us; then what_ends is
+ * said on stderr, a line that lives as long as we do (NULL: nothing). One that we were
  * told to ignore, and did not take, stays ignored. */
-void signals_let_go(void);
+void signals_let_go(const char *what_ends);
 
 /* In a child that is about to run another program. */
 void signals_restore(const struct signals *signals);

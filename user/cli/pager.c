@@ -27,7 +27,8 @@ static const char *command_of(void)
 		command = "less";
 	/* who runs with another user's rights starts nothing that its caller chose */
 	if (getuid() != geteuid() || getgid() != getegid() || !terminal_is_stdout() ||
-	    !term || !strcmp(term, "dumb") || !*command || !strcmp(command, "cat"))
+	    !term || !*term || !strcmp(term, "dumb") || !*command ||
+	    !strcmp(command, "cat"))
 		return NULL;
 	return command;
 }

@@ -80,6 +80,7 @@ static struct code_cursor read_chain(struct viewer *r, size_t at)
 
 	r->boundary = VIEW_BOUNDARY | BOUNDARY_ASYNC;
 	r->told = 0;
+	r->has_last = false;
 	for (size_t i = chain.at; i < chain.end; i++) {
 		uint32_t code = r->codes[i];
 

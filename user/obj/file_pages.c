@@ -53,9 +53,10 @@ uint64_t file_pages_left_us(const struct file_pages *pages)
 	return pages->left_us;
 }
 
-static void spend(struct file_pages *pages, uint64_t us)
+void file_pages_spend(struct file_pages *pages, uint64_t us)
 {
-	pages->left_us -= us < pages->left_us ? us : pages->left_us;
+	if (pages->left_us != UNLIMITED)
+		pages->left_us -= us < pages->left_us ? us : pages->left_us;
 }
 
 /* What is in memory comes at once, so it is asked for alone first. */
@@ -69,12 +70,12 @@ static ssize_t read_page(struct file_pages *pages, int fd, uint64_t number,
 
 	if (pages->left_us == UNLIMITED)
 		return pread(fd, bytes, PAGE_BYTES, at);
-	spend(pages, 1);
+	file_pages_spend(pages, 1);
 	if (preadv2(fd, &into, 1, at, RWF_NOWAIT) == PAGE_BYTES)
 		return PAGE_BYTES;
 	begun_ns = clock_now_ns();
 	got = pread(fd, bytes, PAGE_BYTES, at);
-	spend(pages, (clock_now_ns() - begun_ns) / 1000);
+	file_pages_spend(pages, (clock_now_ns() - begun_ns) / 1000);
 	return got;
 }
 

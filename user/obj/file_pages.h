@@ -26,6 +26,8 @@ DEFINE_FREEP(file_pages)
  */
 void file_pages_allow(struct file_pages *pages, uint64_t us);
 uint64_t file_pages_left_us(const struct file_pages *pages);
+/* So long was needed for what was read. */
+void file_pages_spend(struct file_pages *pages, uint64_t us);
 
 /* A file and the pages of all files that are read; both are borrowed. */
 struct paged_file {

@@ -96,9 +96,10 @@ static struct stale_place *next_open(const struct replaced *r, struct stale_plac
 	return place_of(r, place->before);
 }
 
-/* Ends those that are open within *by; how many there are since ticks had all rules. */
+/* Ends those that are open within *by, if any are; how many there are since ticks had all
+ * rules. */
 static unsigned int end_within(struct replaced *r, uint32_t tgid,
-			       const struct replaced_place *by)
+			       const struct replaced_place *by, bool *ret_any)
 {
 	struct stale_place *place = place_of(r, last_of(r, tgid));
 	unsigned int n = 0;
@@ -109,6 +110,7 @@ static unsigned int end_within(struct replaced *r, uint32_t tgid,
 			continue;
 		place->until_ns = by->since_ns;
 		place->is_back = true;
+		*ret_any = true;
 	}
 	return n;
 }
@@ -117,16 +119,19 @@ int replaced_put(struct replaced *r, uint32_t tgid, const struct replaced_place 
 {
 	const struct stale_place *last = place_of(r, last_of(r, tgid));
 	struct replaced_place all = { 0, UINT64_MAX, place->since_ns, 0 };
+	bool any = false;
 	unsigned int n;
 	int err = 0;
 
 	if (last && last->is.end == UINT64_MAX && last->until_ns == UINT64_MAX)
 		return 0;
-	n = end_within(r, tgid, place);
+	n = end_within(r, tgid, place, &any);
 	if (n >= OPEN_MAX)
 		place = &all;
 	if (!place->is_back)
 		err = add(r, tgid, place);
+	else if (!any)
+		return 0;
 	if (!err && r->log.put)
 		r->log.put(r->log.arg, tgid, place);
 	return err;

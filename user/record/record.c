@@ -269,7 +269,7 @@ static int run_it(struct run *run)
 	if (!err)
 		err = recording_stop(r);
 	run->stop |= signals_say_stop(&run->signals); /* with the command, perhaps */
-	signals_let_go();
+	signals_let_go("weft: ended before all was written: the rest is lost\n");
 	say_why_it_ended(run);
 	if (!err)
 		err = recording_drain(r, run->stop);

@@ -194,7 +194,7 @@ int tape_report_run(const struct report_options *options)
 					    .sample = on_counted };
 	int err = pipeline_new(&pipeline, &sink);
 
-	signals_let_go();
+	signals_let_go(NULL);
 	if (!err)
 		err = window_new(&window, pipeline_modules(pipeline));
 	if (!err)

@@ -144,7 +144,7 @@ int report_run(const struct report_options *options)
 	uint64_t unfiltered;
 	int err;
 
-	signals_let_go();
+	signals_let_go(NULL);
 	err = options->n_files == 1 ? read_one(options->files[0], &profile)
 				    : read_many(options, &profile);
 	if (err)

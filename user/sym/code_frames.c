@@ -51,8 +51,13 @@ bool code_file_said(const struct code_file *in, const struct fde *fde,
 	return !ret->bad;
 }
 
+#define BYTES_A_US 512 /* that are gone through; rather fewer */
+
 size_t code_file_read(const struct code_file *in, uint64_t vaddr, void *buf, size_t n)
 {
+	if (!file_pages_left_us(in->file.pages))
+		return 0;
+	file_pages_spend(in->file.pages, n / BYTES_A_US);
 	for (uint32_t i = 0; i < in->info->n_segments; i++) {
 		const struct elf_segment *segment = &in->info->segments[i];
 		uint64_t into = vaddr - segment->vaddr;

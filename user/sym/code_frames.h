@@ -46,7 +46,8 @@ struct code_file {
 bool code_file_said(const struct code_file *in, const struct fde *fde,
 		    uint8_t bytes[CODE_SAID_MAX], struct cfi_cursor *ret);
 
-/* How many of n bytes there are at an address as linked: 0 also if it lies in none. */
+/* Code to be gone through: how many of n bytes there are at an address as linked; 0 also
+ * if it lies in none, or there is no time left. */
 size_t code_file_read(const struct code_file *in, uint64_t vaddr, void *buf, size_t n);
 
 /* The file of a frame's module; false: there is none, or nothing is known of it yet. */

@@ -195,11 +195,9 @@ static int look_at_switch(struct checking *c, const struct frame *frame,
 		return 0;
 	is->is.is_switching =
 		switches_is_one(frame, in) || copied_stacks_is_copying(frame, in);
-	is->is.begins_copy = copied_stacks_begins(frame, in);
 	return 0;
 }
 
-/* The last look: then all is known, unless there was no time for it. */
 static int look_at_call(struct checking *c, const struct frame *frame,
 			const struct code_file *in, struct checked *is)
 {
@@ -209,6 +207,16 @@ static int look_at_call(struct checking *c, const struct frame *frame,
 	is->is.is_aimed = call_pairs_target(frame, in, &is->is.target);
 	is->is.is_suspect =
 		is->is.is_aimed && bottoms_is_suspect(frame, in, is->is.target);
+	return 0;
+}
+
+/* The last look: then all is known, unless there was no time for it. */
+static int look_at_copy(struct checking *c, const struct frame *frame,
+			const struct code_file *in, struct checked *is)
+{
+	if (is->is_known)
+		return 0;
+	is->is.begins_copy = copied_stacks_begins(frame, in);
 	if (!c->sources->verdicts || code_frames_is_spent(c->frames))
 		return 0;
 	return code_verdicts_keep(c->sources->verdicts, serial_of(c, frame), frame,
@@ -254,7 +262,8 @@ static int mark(const struct checking *c, struct names *names, uint32_t id)
 /* What matters most goes first: a user's files have a time for all looks. */
 static int check_all(struct checking *c, struct names *names, size_t n)
 {
-	static const look looks[] = { look_at_return, look_at_switch, look_at_call };
+	static const look looks[] = { look_at_return, look_at_switch, look_at_call,
+				      look_at_copy };
 	int err = 0;
 
 	for (size_t i = 0; !err && i < sizeof(looks) / sizeof(*looks); i++)
