@@ -48,9 +48,11 @@ static unsigned int count(const char *ending)
 	return n;
 }
 
+static const char *last_words;
+
 static void on_signal(int number)
 {
-	outfile_abandon();
+	outfile_abandon(last_words);
 }
 
 static struct outfile *begin(const char *path)
@@ -95,6 +97,10 @@ static void those_that_are_not_whole_go(void **state)
 	assert_int_equal(count("whole"), 1);
 	outfile_free(one);
 	outfile_free(two);
+	last_words = "that was all\n";
+	assert_int_equal(abandon(said, sizeof(said)), strlen(last_words));
+	assert_string_equal(said, last_words);
+	last_words = NULL;
 }
 
 static void those_that_can_be_read_are_named(void **state)
@@ -139,7 +145,7 @@ static void a_child_leaves_its_parents(void **state)
 	int status;
 
 	if (!child) {
-		outfile_abandon();
+		outfile_abandon(NULL);
 		_exit(0);
 	}
 	assert_int_equal(waitpid(child, &status, 0), child);

@@ -52,16 +52,26 @@ static void forget(struct outfile *file)
 	file->is_beside = false;
 }
 
-void outfile_abandon(void)
+/* To who may not listen. */
+static void say(const char *line)
+{
+	ssize_t n = write(2, line, strlen(line));
+
+	(void)n;
+}
+
+void outfile_abandon(const char *last_words)
 {
 	for (struct outfile *file = unfinished; file; file = file->next) {
 		if (file->owner != getpid())
 			continue;
-		if (!file->left[0])
+		if (file->left[0])
+			say(file->left);
+		else
 			unlinkat(file->folder, file->beside, 0);
-		else if (write(2, file->left, strlen(file->left)) < 0)
-			continue; /* nobody listens */
 	}
+	if (last_words)
+		say(last_words);
 }
 
 void outfile_keep_when_cut(struct outfile *file)

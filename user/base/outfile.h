@@ -34,8 +34,8 @@ DEFINE_FREEP(outfile)
 /* What is in it can be read though it ends early: _abandon() leaves it. */
 void outfile_keep_when_cut(struct outfile *file);
 
-/* In a signal's handler that ends us: removes what is not whole; or says on stderr
- * where it is. */
-void outfile_abandon(void);
+/* In a signal's handler that ends us: removes what is not whole, or says on stderr
+ * where it is; and this line, if there is one. */
+void outfile_abandon(const char *last_words);
 
 #endif

@@ -5,7 +5,6 @@
 #include "base/outfile.h"
 
 #include <errno.h>
-#include <string.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
@@ -89,10 +88,8 @@ static const char *last_words;
 
 static void end_at_once(int number)
 {
-	outfile_abandon();
-	if (last_words && write(2, last_words, strlen(last_words)) < 0)
-		last_words = NULL; /* nobody listens */
-	raise(number);		   /* which has its usual effect again, once we return */
+	outfile_abandon(last_words);
+	raise(number); /* which has its usual effect again, once we return */
 }
 
 void signals_let_go(const char *what_ends)
