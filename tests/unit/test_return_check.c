@@ -309,33 +309,29 @@ static void believes_no_caller_that_called_another(void **state)
 	struct view_notes notes;
 	AUTO(names) names = NULL;
 	struct view_stack stack = { plain, STACK_HEAD + 3, NULL };
-	uint32_t caller, below;
-	enum misled how;
+	uint32_t pair[2];
 	size_t i = 0;
 
 	assert_int_equal(names_new(&names), 0);
 	stack.names = names;
-	assert_int_equal(names_set_misled(names, 7, 2, MISLED_CUT), 0);
+	assert_int_equal(names_set_misled(names, 7, 2), 0);
 	assert_int_equal(view_read(&stack, VIEW_THREAD, out, &notes), 3);
 	assert_true(notes.is_complete); /* another one was below it */
-	assert_int_equal(names_set_misled(names, 7, 1, MISLED_CUT), 0);
-	assert_int_equal(names_set_misled(names, 7, 1, MISLED_SKIP), 0); /* stays */
+	assert_int_equal(names_set_misled(names, 7, 1), 0);
+	assert_int_equal(names_set_misled(names, 7, 1), 0); /* is known */
 	assert_int_equal(view_read(&stack, VIEW_THREAD, out, &notes), 2);
 	assert_true(out[0] == 1 && out[1] == VIEW_CUT);
 	assert_true(notes.ending == END_BROKEN && !notes.is_complete);
-	assert_int_equal(names_set_misled(names, 3, 7, MISLED_SKIP), 0);
 	/* which are not beside each other */
 	stack.codes = gap;
 	stack.n = STACK_HEAD + 4;
-	assert_int_equal(view_read(&stack, VIEW_THREAD, out, &notes), 5);
-	assert_true(out[1] == VIEW_GAP && out[2] == 7 && out[3] == VIEW_GAP &&
-		    out[4] == 3);
-	assert_true(notes.ending == END_START && notes.has_gap && !notes.is_complete);
-	assert_true(names_next_misled(names, &i, &caller, &below, &how));
-	assert_true(caller == 7 && below == 2 && how == MISLED_CUT);
-	assert_true(names_next_misled(names, &i, &caller, &below, &how));
-	assert_true(names_next_misled(names, &i, &caller, &below, &how));
-	assert_false(names_next_misled(names, &i, &caller, &below, &how));
+	assert_int_equal(view_read(&stack, VIEW_THREAD, out, &notes), 4);
+	assert_true(out[1] == VIEW_GAP && out[2] == 7 && out[3] == 3);
+	assert_true(names_next_misled(names, &i, pair));
+	assert_true(pair[0] == 7 && pair[1] == 2);
+	assert_true(names_next_misled(names, &i, pair));
+	assert_true(pair[0] == 7 && pair[1] == 1);
+	assert_false(names_next_misled(names, &i, pair));
 }
 
 static void keeps_a_start_made_by_hand(void **state)

@@ -85,7 +85,6 @@ struct name_entry {
 
 struct misled_pair {
 	uint32_t caller, below;
-	enum misled how;
 };
 
 struct stored_location {
@@ -97,7 +96,7 @@ struct names {
 	VEC(struct name_entry) by_frame;
 	VEC(struct stored_location) locations;
 	VEC(struct misled_pair) misled;
-	struct hmap misled_at; /* index + 1, by pair_key() */
+	struct hmap misled_at; /* not NULL, by pair_key() */
 	uint64_t refused, shortened;
 	enum name_origin origin; /* of what is set */
 	bool has_copied_start;	 /* a frame is one: so it is inlined nowhere */
@@ -316,46 +315,35 @@ static uint64_t pair_key(uint32_t caller, uint32_t below)
 	return (uint64_t)caller << 32 | below;
 }
 
-int names_set_misled(struct names *names, uint32_t caller, uint32_t below,
-		     enum misled misled)
+int names_set_misled(struct names *names, uint32_t caller, uint32_t below)
 {
-	const struct misled_pair pair = { caller, below, misled };
+	const struct misled_pair pair = { caller, below };
 	struct name_entry *entry;
 	int err = entry_of(names, caller, &entry);
 
-	if (err || names_misled(names, caller, below))
+	if (err || names_is_misled(names, caller, below))
 		return err;
 	err = vec_push(&names->misled, pair);
 	if (!err)
-		err = hmap_put(&names->misled_at, pair_key(caller, below),
-			       (void *)(uintptr_t)names->misled.n);
+		err = hmap_put(&names->misled_at, pair_key(caller, below), names);
 	if (err)
 		return fail(err, "no memory for a pair of frames");
 	entry->is_misled = true;
 	return 0;
 }
 
-enum misled names_misled(const struct names *names, uint32_t caller, uint32_t below)
+bool names_is_misled(const struct names *names, uint32_t caller, uint32_t below)
 {
-	uintptr_t at;
-
-	if (caller >= names->by_frame.n || !names->by_frame.items[caller].is_misled)
-		return MISLED_NOT;
-	at = (uintptr_t)hmap_get(&names->misled_at, pair_key(caller, below));
-	return at ? names->misled.items[at - 1].how : MISLED_NOT;
+	return caller < names->by_frame.n && names->by_frame.items[caller].is_misled &&
+	       hmap_get(&names->misled_at, pair_key(caller, below));
 }
 
-bool names_next_misled(const struct names *names, size_t *i, uint32_t *ret_caller,
-		       uint32_t *ret_below, enum misled *ret)
+bool names_next_misled(const struct names *names, size_t *i, uint32_t ret[2])
 {
-	const struct misled_pair *pair;
-
 	if (*i >= names->misled.n)
 		return false;
-	pair = &names->misled.items[(*i)++];
-	*ret_caller = pair->caller;
-	*ret_below = pair->below;
-	*ret = pair->how;
+	ret[0] = names->misled.items[*i].caller;
+	ret[1] = names->misled.items[(*i)++].below;
 	return true;
 }
 

@@ -89,21 +89,12 @@ enum bad_return {
 int names_set_bad_return(struct names *names, uint32_t frame, enum bad_return bad_return);
 enum bad_return names_bad_return(const struct names *names, uint32_t frame);
 
-/* Can a frame not be the caller of the one below it? Its call leads to another function,
- * which would be there: */
-enum misled {
-	MISLED_NOT,  /* nothing of that kind, or it is not known */
-	MISLED_CUT,  /* a true step led there: it has returned since, and so has all */
-	MISLED_SKIP, /* one by a frame pointer that nothing proves: some are missing */
-	N_MISLED
-};
-
-int names_set_misled(struct names *names, uint32_t caller, uint32_t below,
-		     enum misled misled);
-enum misled names_misled(const struct names *names, uint32_t caller, uint32_t below);
-/* for (size_t i = 0; names_next_misled(names, &i, caller, below, how);) */
-bool names_next_misled(const struct names *names, size_t *i, uint32_t *ret_caller,
-		       uint32_t *ret_below, enum misled *ret);
+/* A frame that can't be the caller of the one below it, to which true steps led: its call
+ * leads to another function, which would be there. */
+int names_set_misled(struct names *names, uint32_t caller, uint32_t below);
+bool names_is_misled(const struct names *names, uint32_t caller, uint32_t below);
+/* for (size_t i = 0; names_next_misled(names, &i, pair);): caller and below */
+bool names_next_misled(const struct names *names, size_t *i, uint32_t ret[2]);
 
 /*
  * Is this a function that nobody calls, at which a thread (or a goroutine)

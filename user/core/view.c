@@ -146,31 +146,22 @@ static void step(struct viewer *r, uint32_t code)
 	r->has_last = true;
 }
 
-/* That its call leads elsewhere: what does that tell? */
-static enum misled why_misled(const struct viewer *r, uint32_t code,
-			      const uint32_t *callee)
-{
-	return r->names && callee ? names_misled(r->names, code, *callee) : MISLED_NOT;
-}
-
 static void read_frame(struct viewer *r, struct code_cursor *cursor, uint32_t code)
 {
 	enum bad_return bad_return = why_bad(r, code);
 	uint32_t last = r->last;
 	const uint32_t *callee = r->has_last ? &last : NULL;
-	enum misled misled = why_misled(r, code, callee);
+	bool misled = r->names && callee && names_is_misled(r->names, code, *callee);
 	bool told = cursor->told, ends;
 
 	step(r, code);
 	cursor->told = false;
 	if (r->why_skipped)
 		return;
-	if (misled == MISLED_CUT && !told) {
+	if (misled && !told) {
 		r->why_skipped = BAD_RETURN_MISTAKEN;
 		return;
 	}
-	if (misled == MISLED_SKIP)
-		put_gap(r);
 	/* where a runtime makes a stack by hand, its start is no call, and is kept */
 	ends = bad_return == BAD_RETURN_COPY ||
 	       (bad_return && names_is_start(r->names, code));

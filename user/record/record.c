@@ -130,8 +130,7 @@ static int write_tape(const struct run *run, const struct names *names,
 	uint64_t totals[TAPE_TOTALS_MAX];
 	size_t n = stats_to_tape(stats, totals);
 	size_t frames = intern_count(aggregator_of(run)->frames);
-	enum misled how;
-	uint32_t pair[3];
+	uint32_t pair[2];
 
 	for (uint32_t id = 0; id < frames; id++) {
 		const char *name = names_get(names, id);
@@ -142,10 +141,8 @@ static int write_tape(const struct run *run, const struct names *names,
 			tape_write(tape, items[names_bad_return(names, id)], &id,
 				   sizeof(id));
 	}
-	for (size_t i = 0; names_next_misled(names, &i, &pair[0], &pair[1], &how);) {
-		pair[2] = how;
+	for (size_t i = 0; names_next_misled(names, &i, pair);)
 		tape_write(tape, TAPE_MISLED, pair, sizeof(pair));
-	}
 	tape_write(tape, TAPE_TOTALS, totals, n * sizeof(*totals));
 	return tape_writer_finish(tape);
 }

@@ -94,15 +94,14 @@ static int on_bad_return(void *arg, uint32_t frame, enum tape_item why)
 	return names_set_bad_return(player->names, frame, reasons[why]);
 }
 
-static int on_misled(void *arg, const uint32_t pair[2], uint32_t how)
+static int on_misled(void *arg, const uint32_t pair[2])
 {
 	struct player *player = arg;
 	uint32_t n = n_frames(player);
 
-	if (pair[0] >= n || pair[1] >= n || how >= N_MISLED)
-		return fail(-EBADMSG, "a mark for frames %u and %u: %u", pair[0], pair[1],
-			    how);
-	return names_set_misled(player->names, pair[0], pair[1], (enum misled)how);
+	if (pair[0] >= n || pair[1] >= n)
+		return fail(-EBADMSG, "a mark for frames %u and %u", pair[0], pair[1]);
+	return names_set_misled(player->names, pair[0], pair[1]);
 }
 
 static int on_totals(void *arg, const uint64_t *numbers, size_t n)

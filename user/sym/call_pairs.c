@@ -147,14 +147,13 @@ static void look_below_call(struct checker *c, uint32_t id, uint32_t below,
 	struct code_file in;
 
 	if (!begin || begin == call->is.target || call->good == below + 1 ||
-	    !c->looks_left || names_misled(c->names, id, below))
+	    !c->looks_left || names_is_misled(c->names, id, below))
 		return;
 	c->looks_left--;
 	if (!code_frames_file(c->frames, frame, &in) || may_be_below(call, &in, begin))
 		call->good = below + 1;
 	else
-		c->err = names_set_misled(c->names, id, below,
-					  frame->unproven ? MISLED_SKIP : MISLED_CUT);
+		c->err = names_set_misled(c->names, id, below);
 }
 
 /* A frame beside the one below it. */
@@ -171,7 +170,8 @@ static void look_at_pair(struct checker *c, uint32_t id, uint32_t below, bool is
 		if (code_frames_file(c->frames, frame, &in))
 			look_below_suspect(c, call, &in, begin);
 	}
-	if (call->is.is_aimed && is_caller)
+	/* a frame pointer that nothing proves skips callers, and is known to */
+	if (call->is.is_aimed && is_caller && !frame->unproven)
 		look_below_call(c, id, below, begin);
 }
 

@@ -128,12 +128,12 @@ static int play_bad_return(const struct tape_events *events, const char *bytes, 
 
 static int play_misled(const struct tape_events *events, const char *bytes, size_t n)
 {
-	uint32_t numbers[3];
+	uint32_t pair[2];
 
-	if (n != sizeof(numbers))
+	if (n != sizeof(pair))
 		return fail(-EBADMSG, "a pair of frames of %zu bytes", n);
-	memcpy(numbers, bytes, sizeof(numbers));
-	return events->misled(events->arg, numbers, numbers[2]);
+	memcpy(pair, bytes, sizeof(pair));
+	return events->misled(events->arg, pair);
 }
 
 static int play_numbers(const struct tape_events *events, uint32_t item,

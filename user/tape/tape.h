@@ -30,7 +30,7 @@ enum tape_item {
 	TAPE_COPY = 11,	   /* u32 frame id: a stack that is a copy begins there */
 	TAPE_REPLACED = 13, /* u64s: tgid, struct replaced_place */
 	TAPE_SETTLED = 14,  /* u64s: tgid, time */
-	TAPE_MISLED = 12, /* u32s: a caller that can't be, who is below it, enum misled */
+	TAPE_MISLED = 12,   /* u32s: a caller that can't be, and who is below it */
 };
 
 struct tape_writer;
@@ -58,7 +58,7 @@ struct tape_events {
 	int (*settled)(void *arg, uint32_t tgid, uint64_t now_ns);
 	int (*name)(void *arg, uint32_t frame, const char *name);
 	int (*bad_return)(void *arg, uint32_t frame, enum tape_item why);
-	int (*misled)(void *arg, const uint32_t pair[2], uint32_t how);
+	int (*misled)(void *arg, const uint32_t pair[2]);
 	int (*totals)(void *arg, const uint64_t *totals, size_t n);
 };
 
