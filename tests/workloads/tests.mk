@@ -66,7 +66,7 @@ WORKLOADS := $(foreach k,$(WORK_KINDS),\
              $(if $(WORK_MUSL),$(foreach k,musl musl-static,\
                  $(call work_in,$(k),$(WORK_LINKS))))
 CORE_WORKLOADS := $(call work_in,core,nest threads storm chain roots wait moves skip \
-                      stub probed fiber byhand cloned swap swap-decoy \
+                      stub probed fiber byhand stowed cloned swap swap-decoy \
                       $(if $(filter x86_64,$(ARCH)),entered))
 
 # $(1) kind/program, $(2) source, $(3) flags
