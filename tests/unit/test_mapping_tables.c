@@ -180,7 +180,7 @@ static void what_is_replaced_is_told(void **state)
 	world_pass(10 * MS);
 	world_map_bytes(P, 2, 0, HIGH + GAP, 0x4000); /* where nothing was */
 	world_pass(10 * MS);
-	assert_true(replaced_is_empty(replaced));
+	assert_true(replaced_is_empty(replaced, P));
 	at = world.now_ns;
 	world_map_bytes(P, 2, 0, HIGH, 0x1000);
 	assert_false(replaced_is_stale(replaced, P, HIGH, at - 1));

@@ -33,11 +33,11 @@ static void lasts_until_it_is_published(void **state)
 	AUTO(replaced) r = NULL;
 
 	assert_int_equal(replaced_new(&r), 0);
-	assert_true(replaced_is_empty(r));
+	assert_true(replaced_is_empty(r, TGID));
 	replaced_settle(r, TGID, 50);
 	assert_false(replaced_is_stale(r, TGID, 0x1000, 100));
 	assert_int_equal(put(r, TGID, 0x1000, 100), 0);
-	assert_false(replaced_is_empty(r));
+	assert_false(replaced_is_empty(r, TGID));
 	assert_false(replaced_is_stale(r, TGID, 0x1000, 99));
 	assert_true(replaced_is_stale(r, TGID, 0x1000, 100));
 	assert_true(replaced_is_stale(r, TGID, 0x1fff, 1ULL << 60));

@@ -284,7 +284,7 @@ static void ends_where_copied_stacks_begin(void **state)
 	assert_int_equal(notes.ending, END_FIBER);
 	/* code says so as well, of what has no name */
 	assert_int_equal(names_new(&unnamed), 0);
-	assert_int_equal(names_set_bad_return(unnamed, 7, BAD_RETURN_COPY), 0);
+	assert_int_equal(names_set_copied_start(unnamed, 7), 0);
 	stack.names = unnamed;
 	assert_int_equal(view_read(&stack, VIEW_THREAD, out, &notes), 2);
 	assert_int_equal(out[1], 7);
@@ -309,8 +309,7 @@ static void believes_no_caller_that_called_another(void **state)
 	struct view_notes notes;
 	AUTO(names) names = NULL;
 	struct view_stack stack = { plain, STACK_HEAD + 3, NULL };
-	uint32_t pair[2];
-	size_t i = 0;
+	uint32_t pair[2], i = 0;
 
 	assert_int_equal(names_new(&names), 0);
 	stack.names = names;

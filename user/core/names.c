@@ -2,7 +2,6 @@
 #include "core/names.h"
 
 #include "base/error.h"
-#include "base/hmap.h"
 #include "base/name.h"
 #include "base/vec.h"
 
@@ -14,6 +13,7 @@
 #define LONG_BYTES_MAX	 (16u << 20) /* of a file's long names, that stay whole */
 #define ALL_LONG_MAX	 (64u << 20) /* of all files': the rest is for usual names */
 #define LOCATIONS_MAX	 (16u << 20)
+#define MISLED_MAX	 (16u << 20)
 
 /* What a function's name says of its stacks; 0: nothing. */
 enum role {
@@ -81,10 +81,7 @@ struct name_entry {
 	uint8_t origin;			 /* enum name_origin, of the name */
 	uint8_t role;			 /* enum role, of the name */
 	bool is_misled;			 /* of some pair it is the caller */
-};
-
-struct misled_pair {
-	uint32_t caller, below;
+	bool is_copied_start;		 /* by its code */
 };
 
 struct stored_location {
@@ -95,8 +92,8 @@ struct names {
 	struct intern *strings;
 	VEC(struct name_entry) by_frame;
 	VEC(struct stored_location) locations;
-	VEC(struct misled_pair) misled;
-	struct hmap misled_at; /* not NULL, by pair_key() */
+	struct intern
+		*misled; /* pairs of frames: a caller and who is below; NULL: none */
 	uint64_t refused, shortened;
 	enum name_origin origin; /* of what is set */
 	bool has_copied_start;	 /* a frame is one: so it is inlined nowhere */
@@ -112,8 +109,7 @@ void names_free(struct names *names)
 	intern_free(names->strings);
 	vec_free(&names->by_frame);
 	vec_free(&names->locations);
-	vec_free(&names->misled);
-	hmap_free(&names->misled_at);
+	intern_free(names->misled);
 	str_free(&names->text);
 	free(names);
 }
@@ -310,40 +306,37 @@ enum bad_return names_bad_return(const struct names *names, uint32_t frame)
 					 : BAD_RETURN_NONE;
 }
 
-static uint64_t pair_key(uint32_t caller, uint32_t below)
-{
-	return (uint64_t)caller << 32 | below;
-}
-
 int names_set_misled(struct names *names, uint32_t caller, uint32_t below)
 {
-	const struct misled_pair pair = { caller, below };
+	const uint32_t pair[] = { caller, below };
 	struct name_entry *entry;
+	uint32_t id;
 	int err = entry_of(names, caller, &entry);
 
-	if (err || names_is_misled(names, caller, below))
-		return err;
-	err = vec_push(&names->misled, pair);
+	if (!err && !names->misled)
+		err = intern_new(&names->misled, MISLED_MAX);
 	if (!err)
-		err = hmap_put(&names->misled_at, pair_key(caller, below), names);
-	if (err)
-		return fail(err, "no memory for a pair of frames");
-	entry->is_misled = true;
-	return 0;
+		err = intern_id(names->misled, pair, sizeof(pair), &id);
+	if (!err)
+		entry->is_misled = true;
+	return err == INTERN_FULL ? 0 : err; /* what can't be told, isn't */
 }
 
 bool names_is_misled(const struct names *names, uint32_t caller, uint32_t below)
 {
+	const uint32_t pair[] = { caller, below };
+
 	return caller < names->by_frame.n && names->by_frame.items[caller].is_misled &&
-	       hmap_get(&names->misled_at, pair_key(caller, below));
+	       intern_has(names->misled, pair, sizeof(pair));
 }
 
-bool names_next_misled(const struct names *names, size_t *i, uint32_t ret[2])
+bool names_next_misled(const struct names *names, uint32_t *i, uint32_t ret[2])
 {
-	if (*i >= names->misled.n)
+	size_t bytes;
+
+	if (!names->misled || *i >= intern_count(names->misled))
 		return false;
-	ret[0] = names->misled.items[*i].caller;
-	ret[1] = names->misled.items[(*i)++].below;
+	memcpy(ret, intern_bytes(names->misled, (*i)++, &bytes), 2 * sizeof(*ret));
 	return true;
 }
 
@@ -372,9 +365,21 @@ bool names_is_return_barrier(const struct names *names, uint32_t frame)
 	return has_role(names, frame, ROLE_RETURN_BARRIER);
 }
 
+int names_set_copied_start(struct names *names, uint32_t frame)
+{
+	struct name_entry *entry;
+	int err = entry_of(names, frame, &entry);
+
+	if (!err)
+		entry->is_copied_start = true;
+	return err;
+}
+
 bool names_is_copied_start(const struct names *names, uint32_t frame)
 {
-	return has_role(names, frame, ROLE_COPIED_START) ||
+	return (frame < names->by_frame.n &&
+		names->by_frame.items[frame].is_copied_start) ||
+	       has_role(names, frame, ROLE_COPIED_START) ||
 	       (!names->has_copied_start &&
 		has_role(names, frame, ROLE_CALLS_COPIED_START));
 }

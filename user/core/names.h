@@ -81,8 +81,6 @@ enum bad_return {
 	BAD_RETURN_BOTTOM,
 	/* or: the program is interrupted while it changes stacks */
 	BAD_RETURN_SWITCH,
-	/* it is true, and what called it is elsewhere: its stack is a copy */
-	BAD_RETURN_COPY,
 	N_BAD_RETURNS
 };
 
@@ -93,8 +91,8 @@ enum bad_return names_bad_return(const struct names *names, uint32_t frame);
  * leads to another function, which would be there. */
 int names_set_misled(struct names *names, uint32_t caller, uint32_t below);
 bool names_is_misled(const struct names *names, uint32_t caller, uint32_t below);
-/* for (size_t i = 0; names_next_misled(names, &i, pair);): caller and below */
-bool names_next_misled(const struct names *names, size_t *i, uint32_t ret[2]);
+/* for (uint32_t i = 0; names_next_misled(names, &i, pair);): caller and below */
+bool names_next_misled(const struct names *names, uint32_t *i, uint32_t ret[2]);
 
 /*
  * Is this a function that nobody calls, at which a thread (or a goroutine)
@@ -117,8 +115,10 @@ bool names_is_return_barrier(const struct names *names, uint32_t frame);
 
 /*
  * Does a stack begin at this function that is copied away while others run in its
- * place? Then what called it is long gone, and no address says so. By name as well.
+ * place? Then what called it is long gone, and no address says so. By name as well, or
+ * by its code, as somebody has found.
  */
+int names_set_copied_start(struct names *names, uint32_t frame);
 bool names_is_copied_start(const struct names *names, uint32_t frame);
 
 /* Does this function give memory back? What copies stacks does so behind a copy. */

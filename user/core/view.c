@@ -163,8 +163,7 @@ static void read_frame(struct viewer *r, struct code_cursor *cursor, uint32_t co
 		return;
 	}
 	/* where a runtime makes a stack by hand, its start is no call, and is kept */
-	ends = bad_return == BAD_RETURN_COPY ||
-	       (bad_return && names_is_start(r->names, code));
+	ends = bad_return && names_is_start(r->names, code);
 	if (bad_return == BAD_RETURN_SWITCH ||
 	    (r->names && names_is_copying(r->names, code, callee))) {
 		put(r, code);

@@ -159,7 +159,7 @@ static const struct sample_rec *cut_behind(struct pipeline *p,
 static const struct sample_rec *cut_stale(struct pipeline *p,
 					  const struct sample_rec *rec)
 {
-	if (replaced_is_empty(p->replaced))
+	if (replaced_is_empty(p->replaced, rec->tgid))
 		return rec;
 	for (unsigned int i = rec->n_kernel; i < sample_stack_words(rec); i++) {
 		uint64_t word = rec->words[i];

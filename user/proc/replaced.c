@@ -45,11 +45,6 @@ void replaced_tell(struct replaced *replaced, const struct replaced_log *log)
 	replaced->log = *log;
 }
 
-bool replaced_is_empty(const struct replaced *replaced)
-{
-	return !replaced->n;
-}
-
 /* The place of that number and 1, if it is still remembered. */
 static struct stale_place *place_of(const struct replaced *r, uint64_t number)
 {
@@ -61,6 +56,11 @@ static struct stale_place *place_of(const struct replaced *r, uint64_t number)
 static uint64_t last_of(const struct replaced *r, uint32_t tgid)
 {
 	return (uintptr_t)hmap_get(&r->last, tgid);
+}
+
+bool replaced_is_empty(const struct replaced *r, uint32_t tgid)
+{
+	return !last_of(r, tgid);
 }
 
 /* Who has no other place is forgotten with that. */

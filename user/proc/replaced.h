@@ -49,7 +49,7 @@ void replaced_settle(struct replaced *replaced, uint32_t tgid, uint64_t now_ns);
 bool replaced_is_stale(const struct replaced *replaced, uint32_t tgid, uint64_t addr,
 		       uint64_t time_ns);
 
-/* No place is remembered: nothing is stale. */
-bool replaced_is_empty(const struct replaced *replaced);
+/* No place of that process is remembered: nothing is stale. */
+bool replaced_is_empty(const struct replaced *replaced, uint32_t tgid);
 
 #endif

@@ -2,6 +2,7 @@
 #include "publish/mapping_tables.h"
 
 #include "base/error.h"
+#include "base/search.h"
 #include "base/hmap.h"
 #include "shared/knobs.h"
 
@@ -370,31 +371,32 @@ bool mapping_tables_holds(const struct mapping_table *mapping_table, uint64_t st
 	return false;
 }
 
-/* A copy of generated code is compared with that at each tick. */
-static bool is_of_code(const struct mapping_entry *entry, const struct mapping *map)
+/* Other code than *map has in the same place? A copy of generated code is compared with
+ * that at each tick. */
+static bool is_other(const struct mapping_entry *entry, const struct files *files,
+		     const struct mapping *map)
 {
-	return !entry->is_copy && entry->mapping.start < map->end &&
-	       map->start < entry->mapping.end;
+	if (entry->is_jit || map->is_jit)
+		return entry->is_jit != map->is_jit;
+	return files_same(files, entry->module) != files_same(files, map->module) ||
+	       entry->mapping.start - entry->pgoff != map->start - map->pgoff;
 }
 
 enum mapping_told mapping_tables_told(const struct mapping_table *mapping_table,
 				      const struct files *files,
 				      const struct mapping *map)
 {
+	const struct mapping_entry *all = mapping_table->entries;
+	size_t n = mapping_table->n_mappings;
 	enum mapping_told told = TOLD_NOTHING;
 
-	for (uint32_t i = 0; i < mapping_table->n_mappings; i++) {
-		const struct mapping_entry *entry = &mapping_table->entries[i];
-
-		if (!is_of_code(entry, map))
+	for (size_t i = LOWER_BOUND(n, k, all[k].mapping.end <= map->start);
+	     i < n && all[i].mapping.start < map->end; i++) {
+		if (all[i].is_copy)
 			continue;
-		told = TOLD_THE_SAME;
-		if (entry->is_jit != map->is_jit ||
-		    (!map->is_jit &&
-		     (files_same(files, entry->module) !=
-			      files_same(files, map->module) ||
-		      entry->mapping.start - entry->pgoff != map->start - map->pgoff)))
+		if (is_other(&all[i], files, map))
 			return TOLD_OTHER_CODE;
+		told = TOLD_THE_SAME;
 	}
 	return told;
 }

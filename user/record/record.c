@@ -124,7 +124,6 @@ static int write_tape(const struct run *run, const struct names *names,
 		[BAD_RETURN_MISTAKEN] = TAPE_UNCALLED,
 		[BAD_RETURN_BOTTOM] = TAPE_MADE,
 		[BAD_RETURN_SWITCH] = TAPE_SWITCHES,
-		[BAD_RETURN_COPY] = TAPE_COPY,
 	};
 	struct tape_writer *tape = run->recording->tape;
 	uint64_t totals[TAPE_TOTALS_MAX];
@@ -140,8 +139,10 @@ static int write_tape(const struct run *run, const struct names *names,
 		if (names_bad_return(names, id))
 			tape_write(tape, items[names_bad_return(names, id)], &id,
 				   sizeof(id));
+		if (names_is_copied_start(names, id))
+			tape_write(tape, TAPE_COPY, &id, sizeof(id));
 	}
-	for (size_t i = 0; names_next_misled(names, &i, pair);)
+	for (uint32_t i = 0; names_next_misled(names, &i, pair);)
 		tape_write(tape, TAPE_MISLED, pair, sizeof(pair));
 	tape_write(tape, TAPE_TOTALS, totals, n * sizeof(*totals));
 	return tape_writer_finish(tape);

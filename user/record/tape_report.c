@@ -85,13 +85,14 @@ static int on_bad_return(void *arg, uint32_t frame, enum tape_item why)
 		[TAPE_UNCALLED] = BAD_RETURN_MISTAKEN,
 		[TAPE_MADE] = BAD_RETURN_BOTTOM,
 		[TAPE_SWITCHES] = BAD_RETURN_SWITCH,
-		[TAPE_COPY] = BAD_RETURN_COPY,
 	};
 	struct player *player = arg;
 
 	if (frame >= n_frames(player))
 		return fail(-EBADMSG, "a mark for frame %u, which does not exist", frame);
-	return names_set_bad_return(player->names, frame, reasons[why]);
+	return why == TAPE_COPY
+		       ? names_set_copied_start(player->names, frame)
+		       : names_set_bad_return(player->names, frame, reasons[why]);
 }
 
 static int on_misled(void *arg, const uint32_t pair[2])

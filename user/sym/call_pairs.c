@@ -26,14 +26,12 @@ struct checker {
 uint64_t call_pairs_function(const struct frame *frame, const struct code_file *in)
 {
 	struct fde fde;
-	uint64_t vaddr;
+	uint64_t at;
 
-	if (frame->returned > 1 ||
-	    !elf_vaddr_of_offset(in->info, frame->offset - frame->returned, &vaddr) ||
-	    !fde_index_find(&in->file, in->info, vaddr, &fde) ||
-	    (fde.end && vaddr >= fde.end))
-		return 0;
-	return fde.begin;
+	return frame->returned <= 1 && code_file_function(in, frame, &fde, &at) &&
+			       (!fde.end || at - frame->returned < fde.end - fde.begin)
+		       ? fde.begin
+		       : 0;
 }
 
 /* How far from its end the call leads that these bytes end with; false: it is none of

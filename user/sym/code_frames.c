@@ -39,6 +39,18 @@ struct code_frames {
 	struct code_file of; /* info NULL: none was asked for, or it has none */
 };
 
+bool code_file_function(const struct code_file *in, const struct frame *frame,
+			struct fde *ret, uint64_t *ret_at)
+{
+	uint64_t vaddr;
+
+	if (!elf_vaddr_of_offset(in->info, frame->offset, &vaddr) ||
+	    !fde_index_find(&in->file, in->info, vaddr - frame->returned, ret))
+		return false;
+	*ret_at = vaddr - ret->begin;
+	return true;
+}
+
 bool code_file_said(const struct code_file *in, const struct fde *fde,
 		    uint8_t bytes[CODE_SAID_MAX], struct cfi_cursor *ret)
 {

@@ -39,6 +39,11 @@ struct code_file {
 	const struct elf_info *info;
 };
 
+/* The function that a frame is in: a return address is of its call's. *ret_at: how many
+ * bytes behind its first one the frame is. */
+bool code_file_function(const struct code_file *in, const struct frame *frame,
+			struct fde *ret, uint64_t *ret_at);
+
 #define CODE_SAID_MAX 512 /* bytes */
 
 /* What the entry of a function says, behind its augmentation, into bytes; false: it can't

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "sym/copied_stacks.h"
 
-#include "obj/fde_index.h"
 #include "unwind/fde_cfa.h"
 #include "unwind/stack_copier.h"
 
@@ -19,18 +18,6 @@ static bool read_function(const struct code_file *in, const struct fde *fde,
 
 	*ret = (struct function_code){ in->info->machine, bytes, n };
 	return fde->end && n <= max && code_file_read(in, fde->begin, bytes, n) == n;
-}
-
-static bool find_function(const struct frame *frame, const struct code_file *in,
-			  struct fde *ret, size_t *ret_at)
-{
-	uint64_t vaddr;
-
-	if (!elf_vaddr_of_offset(in->info, frame->offset, &vaddr) ||
-	    !fde_index_find(&in->file, in->info, vaddr - frame->returned, ret))
-		return false;
-	*ret_at = vaddr - ret->begin;
-	return true;
 }
 
 static bool is_known(const struct elf_info *info)
@@ -76,10 +63,10 @@ bool copied_stacks_is_copying(const struct frame *frame, const struct code_file 
 {
 	struct stack_copier copier;
 	struct fde fde;
-	size_t at;
+	uint64_t at;
 
 	if (frame->returned > 1 || frame->uncallable || !is_known(in->info) ||
-	    !may_take(frame, in) || !find_function(frame, in, &fde, &at) ||
+	    !may_take(frame, in) || !code_file_function(in, frame, &fde, &at) ||
 	    !find_copier(in, &fde, &copier))
 		return false;
 	return frame->returned ? at == copier.copied
@@ -128,10 +115,10 @@ bool copied_stacks_begins(const struct frame *frame, const struct code_file *in)
 	uint8_t bytes[BEGINS_MAX];
 	struct function_code function;
 	struct fde fde;
-	size_t at;
+	uint64_t at;
 
 	return frame->returned == 1 && !frame->uncallable && is_known(in->info) &&
-	       find_function(frame, in, &fde, &at) &&
+	       code_file_function(in, frame, &fde, &at) &&
 	       read_function(in, &fde, bytes, sizeof(bytes), &function) &&
 	       !function_may_return(&function, at) &&
 	       returns_behind_copier(in, &function, fde.begin);

@@ -256,7 +256,7 @@ static int mark(const struct checking *c, struct names *names, uint32_t id)
 		return names_set_bad_return(names, id,
 					    frame->unproven ? BAD_RETURN_MISTAKEN
 							    : BAD_RETURN_BOTTOM);
-	return is->begins_copy ? names_set_bad_return(names, id, BAD_RETURN_COPY) : 0;
+	return is->begins_copy ? names_set_copied_start(names, id) : 0;
 }
 
 /* What matters most goes first: a user's files have a time for all looks. */

@@ -28,9 +28,9 @@ enum tape_item {
 	TAPE_SWITCHES = 9, /* u32 frame id: it is interrupted while it changes stacks */
 	TAPE_CODE = 10,	   /* u64 pid, u64 since when its JIT's dump has not grown */
 	TAPE_COPY = 11,	   /* u32 frame id: a stack that is a copy begins there */
+	TAPE_MISLED = 12,  /* u32s: a caller that can't be, and who is below it */
 	TAPE_REPLACED = 13, /* u64s: tgid, struct replaced_place */
 	TAPE_SETTLED = 14,  /* u64s: tgid, time */
-	TAPE_MISLED = 12,   /* u32s: a caller that can't be, and who is below it */
 };
 
 struct tape_writer;

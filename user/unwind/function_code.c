@@ -4,6 +4,7 @@
 #include "obj/arm64_insn.h"
 #include "obj/insn_way.h"
 #include "obj/x86_insn.h"
+#include "unwind/x86_stack.h"
 
 #include <elf.h>
 #include <string.h>
@@ -81,13 +82,6 @@ static bool uses_top(const uint8_t *code, size_t n)
 	return false;
 }
 
-static bool pushes(const uint8_t *code, size_t n)
-{
-	code += n > 1 && (*code & 0xf0) == 0x40;
-	return (*code & 0xf8) == 0x50 || *code == 0x68 || *code == 0x6a ||
-	       (*code == 0xff && (code[1] & 0x38) == 0x30);
-}
-
 #define MOV_LR_MASK 0xffe0ffffu
 #define MOV_LR	    0xaa0003feu /* mov x30, reg */
 
@@ -98,7 +92,7 @@ static bool aims_ret(const struct function_code *in, size_t before, size_t at)
 
 	if (in->machine == EM_X86_64)
 		return uses_top(in->code + before, at - before) ||
-		       pushes(in->code + before, at - before);
+		       x86_effect(in->code + before, at - before).pushed > 0;
 	memcpy(&insn, in->code + before, sizeof(insn));
 	return (insn & MOV_LR_MASK) == MOV_LR;
 }
