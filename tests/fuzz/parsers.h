@@ -44,6 +44,9 @@ void fuzz_attributes(const uint8_t *data, size_t n);
 void fuzz_demangle(const uint8_t *data, size_t n);
 void fuzz_short_names(const uint8_t *data, size_t n);
 
+/* What a recording was made of. */
+void fuzz_tape(const uint8_t *data, size_t n);
+
 /* Packed sections. */
 void fuzz_inflater(const uint8_t *data, size_t n);
 

@@ -68,7 +68,8 @@ fuzz-in-briefly: $(FUZZ_DIR)/fuzz_in $(B)/weft
 FUZZ_PARSERS := $(shell sed -n 's/^\t{ "\([a-z_]*\)", fuzz_.*/\1/p' tests/fuzz/parsers.c)
 
 $(FUZZ_DIR)/parsers: $(addprefix tests/fuzz/,parsers.c replies.c delivered.c declared.c \
-                       spelled.c inflated.c rules.c) $(SANITIZED)/weft.a tests/fuzz/parsers.h
+                       spelled.c inflated.c rules.c played.c) $(SANITIZED)/weft.a \
+                       tests/fuzz/parsers.h
 	$(call say,FUZZ)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(SANITIZED_CC) -fsanitize=fuzzer,address,undefined -Wl,--wrap=fstat \
