@@ -110,3 +110,39 @@ is_seen() {
 	# others on this machine may be such people
 	run ! grep "process $stalling " err
 }
+
+# who is kept from the file by its file system, root or not, has what is mapped of it
+@test "a program of a file system that lets in its user alone" {
+	cat >program.c <<-'END'
+		volatile unsigned long sink;
+		void leaf(void)
+		{
+			for (int i = 0; i < 20000; i++)
+				sink = sink * 3 + i;
+		}
+		void middle(int n)
+		{
+			while (n--)
+				leaf();
+			sink++;
+		}
+		int main(void)
+		{
+			for (;;)
+				middle(5);
+		}
+	END
+	cc -O2 -fno-inline -rdynamic -o program program.c
+	start_stalling none program program
+	run ! head -c 1 "/proc/$stalling/exe"
+	recorded() {
+		timeout -s KILL 100 "$WEFT" record -q -p "$stalling" -F 499 -o out \
+			--stats-json stats "$@"
+	}
+	record_until 'grep -q ";middle;leaf" out' recorded
+	adds_up out stats
+	jq -e '.files.copied >= 1 and .samples.unproven == 0' stats
+	grep -E ';__libc_start_main[^ ]*;main;middle;leaf( |;[^;]*_\[k\])' out
+	# what came before its table was there is told
+	run ! grep -vE '\[cut\]|;main;middle(;leaf)?( |;[^;]*_\[k\])' <(grep -E 'leaf|middle' out)
+}

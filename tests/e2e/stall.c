@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * stall OP HOW     maps code of a file of its own file system (FUSE), and when all is
+ * stall OP HOW [FILE]
+ *                  maps code of a file of its own file system (FUSE), and when all is
  *                  well says "ready" and has the file system answer OP no more
  *
  * OP: open, flush (what close(2) waits for), read, or none. HOW:
@@ -13,6 +14,9 @@
  *              before, since who speaks may need memory
  *   exec       a process of it is within an exec, which closes a file of the FUSE, and so
  *              holds the lock that all wait for who look into its memory
+ *
+ *   program    as plain, but it becomes that program, whose bytes are FILE's. Who is not
+ *              in its namespace may not read it, be it root
  *
  *   flee       as overlay, but each time that somebody waits for the file, the process
  *              that maps it is killed, and another one maps another
@@ -39,9 +43,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define PAGES	 16
-#define PAGE	 4096
-#define FILE_INO 2
+#define PAGES	   16 /* of code, unless a program is served */
+#define PAGE	   4096
+#define ANSWER_MAX (32 * PAGE) /* as much as is asked for at once */
+#define FILE_INO   2
 
 static char folder[] = "/tmp/stall.XXXXXX";
 static char file_name[64] = "code";
@@ -49,6 +54,8 @@ static volatile int *is_stalled; /* shared with the server */
 static volatile pid_t *fleeing;	 /* 0: nobody is */
 static volatile int *n_stalled;	 /* requests without an answer */
 static uint32_t stalled_op;
+static char *content; /* of each file */
+static size_t n_content = PAGES * PAGE;
 
 static _Noreturn void die(const char *what)
 {
@@ -70,7 +77,7 @@ static struct fuse_attr attr_of(uint64_t node)
 
 	return (struct fuse_attr){
 		.ino = node,
-		.size = is_file ? PAGES * PAGE : 0,
+		.size = is_file ? n_content : 0,
 		.mode = is_file ? S_IFREG | 0755 : S_IFDIR | 0755,
 		.nlink = 1,
 		.blksize = PAGE,
@@ -80,7 +87,7 @@ static struct fuse_attr attr_of(uint64_t node)
 static void answer(int dev, const struct fuse_in_header *in, int err, const void *body,
 		   size_t n)
 {
-	static char out[sizeof(struct fuse_out_header) + PAGES * PAGE];
+	static char out[sizeof(struct fuse_out_header) + ANSWER_MAX];
 	struct fuse_out_header head = { .len = (uint32_t)(sizeof(head) + n),
 					.error = err,
 					.unique = in->unique };
@@ -110,11 +117,10 @@ static void look_up(int dev, const struct fuse_in_header *in, const char *name)
 static void read_file(int dev, const struct fuse_in_header *in,
 		      const struct fuse_read_in *what)
 {
-	static char bytes[PAGES * PAGE];
-	size_t n = what->offset < sizeof(bytes) ? sizeof(bytes) - what->offset : 0;
+	size_t n = what->offset < n_content ? n_content - what->offset : 0;
 
-	memset(bytes, 0xc3, sizeof(bytes)); /* ret */
-	answer(dev, in, 0, bytes, n < what->size ? n : what->size);
+	must(what->size <= ANSWER_MAX, "a read");
+	answer(dev, in, 0, content + what->offset, n < what->size ? n : what->size);
 }
 
 static void serve_one(int dev, const struct fuse_in_header *in)
@@ -158,7 +164,7 @@ static void serve_one(int dev, const struct fuse_in_header *in)
 
 static _Noreturn void serve(int dev)
 {
-	static uint64_t request[(PAGES * PAGE) / 8];
+	static uint64_t request[ANSWER_MAX / 8];
 	const struct fuse_in_header *in = (void *)request;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -331,6 +337,31 @@ static void *burn_generated(void *arg)
 	return arg;
 }
 
+/* path NULL: code of no program */
+static void read_content(const char *path)
+{
+	int fd = path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+	struct stat st;
+
+	if (path) {
+		must(fd >= 0 && !fstat(fd, &st), path);
+		n_content = (size_t)st.st_size;
+	}
+	content = malloc(n_content);
+	must(content != NULL, "malloc");
+	memset(content, 0xc3, n_content); /* ret */
+	must(!path || read(fd, content, n_content) == (ssize_t)n_content, path);
+}
+
+static _Noreturn void become_program(void)
+{
+	char path[256];
+
+	snprintf(path, sizeof(path), "%s/%s", place("fuse"), file_name);
+	execl(path, file_name, NULL);
+	die(path);
+}
+
 static uint32_t op_of(const char *name)
 {
 	if (!strcmp(name, "open"))
@@ -342,11 +373,12 @@ static uint32_t op_of(const char *name)
 
 int main(int argc, char **argv)
 {
-	const char *how = argc == 3 ? argv[2] : "";
+	const char *how = argc >= 3 ? argv[2] : "";
 	void *code;
 
-	if (argc != 3)
+	if (argc != 3 + !strcmp(how, "program"))
 		return 2;
+	read_content(argv[3]);
 	is_stalled = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
 			  -1, 0);
 	fleeing = (volatile pid_t *)(is_stalled + 1);
@@ -373,6 +405,8 @@ int main(int argc, char **argv)
 		start(map_more, NULL);
 		start(read_by_mem, code);
 	}
+	if (!strcmp(how, "program"))
+		become_program();
 	if (!strcmp(how, "flee"))
 		flee();
 	burn();

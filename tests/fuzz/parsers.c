@@ -20,6 +20,7 @@
 #include "obj/go_values.h"
 #include "obj/names.h"
 #include "obj/symbol_shelf.h"
+#include "proc/open_moved.h"
 #include "proc/side_event.h"
 
 #include <errno.h>
@@ -217,6 +218,15 @@ static int on_same(void *arg, size_t index, const char *name, uint64_t start)
 	return 0;
 }
 
+static void fuzz_moved(const uint8_t *data, size_t n)
+{
+	int fd = memfd_create("image", 0);
+
+	if (write(fd, data, n) == (ssize_t)n)
+		require_error(open_move_back(fd, 0x7f1234560000));
+	close(fd);
+}
+
 static void fuzz_links(const uint8_t *data, size_t n)
 {
 	static const uint64_t asked[] = { ELF_LINK_DEBUG, ELF_LINK_ALTERNATE,
@@ -387,6 +397,7 @@ static const struct target {
 	{ "names", fuzz_names },
 	{ "shelf", fuzz_shelf },
 	{ "links", fuzz_links },
+	{ "moved", fuzz_moved },
 	{ "starts", fuzz_starts },
 	{ "go", fuzz_go },
 	{ "go_rules", fuzz_go_rules },

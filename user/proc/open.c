@@ -31,15 +31,22 @@ static bool is_mapped_file(int fd, const struct module *module)
 	       (fs.f_type == OVERLAYFS_MAGIC || fs.f_type == BTRFS_MAGIC);
 }
 
-static int open_map_file(pid_t pid, const struct mapping *map)
+int open_map_place(pid_t pid, const struct mapping *map)
 {
 	char path[96];
-	AUTO_CLOSE int place = -1;
+	int place;
 
 	snprintf(path, sizeof(path), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, pid,
 		 map->start, map->end);
 	place = open(path, O_PATH | O_CLOEXEC);
-	return place < 0 ? -errno : open_place(place);
+	return place < 0 ? -errno : place;
+}
+
+static int open_map_file(pid_t pid, const struct mapping *map)
+{
+	AUTO_CLOSE int place = open_map_place(pid, map);
+
+	return place < 0 ? place : open_place(place);
 }
 
 int open_mapped(pid_t pid, const struct mapping *map, const struct module *module,

@@ -22,6 +22,9 @@
 int open_mapped(pid_t pid, const struct mapping *map, const struct module *module,
 		int *ret_fd);
 
+/* Where /proc/PID/map_files leads, of O_PATH; or -errno. */
+int open_map_place(pid_t pid, const struct mapping *map);
+
 /* Whose a process is: its user, how it knows its own pid, and whom what it costs is
  * counted to. What may be read is a question of the user alone. */
 struct owner {

@@ -5,7 +5,7 @@
 
 #include <errno.h>
 
-int open_memory(pid_t pid, uint64_t addr, struct iovec into, size_t least)
+ssize_t open_memory_part(pid_t pid, uint64_t addr, struct iovec into)
 {
 	struct iovec there = { (void *)(uintptr_t)addr, into.iov_len };
 	ssize_t got = process_vm_readv(pid, &into, 1, &there, 1, 0);
@@ -14,7 +14,16 @@ int open_memory(pid_t pid, uint64_t addr, struct iovec into, size_t least)
 		return fail(-ESRCH, "pid %d is gone", pid);
 	if (got < 0 && errno == EPERM)
 		return fail(-EPERM, "the memory of pid %d can't be read", pid);
-	return got >= (ssize_t)least
+	return got < 0 ? 0 : got;
+}
+
+int open_memory(pid_t pid, uint64_t addr, struct iovec into, size_t least)
+{
+	ssize_t got = open_memory_part(pid, addr, into);
+
+	if (got < 0)
+		return (int)got;
+	return (size_t)got >= least
 		       ? 0
 		       : fail(-EFAULT, "pid %d has no memory where it says", pid);
 }

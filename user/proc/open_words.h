@@ -22,6 +22,9 @@ struct open_word {
  * is gone; -EPERM: its memory can't be read; -EFAULT: there is none. */
 int open_memory(pid_t pid, uint64_t addr, struct iovec into, size_t least);
 
+/* How many bytes came before there was no memory; or -ESRCH, -EPERM. */
+ssize_t open_memory_part(pid_t pid, uint64_t addr, struct iovec into);
+
 /* n of them. */
 void open_words(pid_t pid, const uint64_t *addrs, unsigned int n, struct open_word *ret);
 

@@ -37,9 +37,9 @@ DEFINE_FREEP(opener)
 void opener_hurry(struct opener *opener);
 
 /*
- * As open_mapped() (of a MODULE_COPY open_code()), open_perf_map() and open_debug(); also
- * -ETIMEDOUT: it is or was held up. opener NULL: opened by ourselves, however long it
- * takes.
+ * As open_mapped_or_image() (of a MODULE_COPY open_code()), open_perf_map() and
+ * open_debug(); also -ETIMEDOUT: it is or was held up. opener NULL: opened by ourselves,
+ * however long it takes.
  */
 int opener_mapped(struct opener *opener, pid_t pid, const struct mapping *map,
 		  const struct module *module, int *ret_fd);

@@ -11,6 +11,7 @@
 #include "proc/open_context.h"
 #include "proc/open_copy.h"
 #include "proc/open_environ.h"
+#include "proc/open_image.h"
 #include "proc/opener_parts.h"
 #include "proc/payer.h"
 #include "worker/worker_protocol.h"
@@ -44,7 +45,7 @@ static int open_one(const struct opener_request *request, uint32_t *ret_place,
 
 	switch (request->kind) {
 	case OPENER_MAPPED:
-		return open_mapped(request->pid, &map, &module, ret_fd);
+		return open_mapped_or_image(request->pid, &map, &module, ret_fd);
 	case OPENER_PERF_MAP:
 		return open_perf_map(request->pid, &request->kept, request->max_bytes,
 				     ret_fd);

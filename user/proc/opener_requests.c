@@ -6,6 +6,7 @@
 #include "proc/open_code.h"
 #include "proc/open_context.h"
 #include "proc/open_environ.h"
+#include "proc/open_image.h"
 #include "proc/opener_parts.h"
 
 #include <errno.h>
@@ -41,7 +42,7 @@ int opener_mapped(struct opener *opener, pid_t pid, const struct mapping *map,
 	if (module->kind == MODULE_COPY)
 		return copy_code(opener, pid, module, ret_fd);
 	if (!opener)
-		return open_mapped(pid, map, module, ret_fd);
+		return open_mapped_or_image(pid, map, module, ret_fd);
 	if (strlen(module->path) >= sizeof(request.path))
 		return fail(-ENAMETOOLONG, "a path of pid %d is too long", pid);
 	strcpy(request.path, module->path);
