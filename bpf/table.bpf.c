@@ -15,7 +15,7 @@
 #include "goroutine.bpf.h"
 #include "table.bpf.h"
 
-#define MAPPING_STEPS 10 /* UNWIND_MAPPINGS_MAX */
+#define MAPPING_STEPS 12 /* UNWIND_MAPPINGS_MAX */
 #define VMA_STEPS     7	 /* VMAS_MAX */
 #define ROW_STEPS     10 /* UNWIND_ROWS_A_PAGE */
 

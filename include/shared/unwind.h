@@ -223,7 +223,7 @@ struct unwind_mapping_head {
 };
 
 #define UNWIND_MAPPINGS_A_PAGE (UNWIND_PAGE_BYTES / sizeof(struct unwind_mapping))
-#define UNWIND_MAPPINGS_MAX    1023 /* of a process: a search has 10 steps */
+#define UNWIND_MAPPINGS_MAX    4095 /* of a process: a search has 12 steps */
 
 /*
  * A file whose table is there, so that a process which was not heard of yet can be

@@ -119,7 +119,11 @@ static void more_files_than_fit(void **state)
 	assert_int_equal(n_mappings(), UNWIND_MAPPINGS_MAX);
 	expect_sorted();
 	assert_null(world_mapping(P, LOW));
-	assert_true(world_awaits(P, HIGH));
+	assert_true(world_awaits(P, HIGH)); /* the program */
+	for (uint64_t i = 1; i <= 7; i++)
+		assert_null(world_mapping(P, HIGH + i * GAP));
+	assert_true(world_awaits(P, HIGH + 8 * GAP));
+	assert_true(world_awaits(P, HIGH + (UNWIND_MAPPINGS_MAX + 6) * GAP));
 	assert_int_equal(world_counts().mapping_tables.cut, 8);
 	world_end();
 }

@@ -195,15 +195,18 @@ static void note_cut(struct mapping_tables_counts *counts, uint32_t tgid, uint32
 }
 
 /* Of more than ticks look at: libraries lie behind every stack, a page of a JIT's behind
- * few. So of generated code the small ones go, then the last files. */
+ * few. So of generated code the small ones go. Then files, but not the program, which is
+ * the lowest: the loader and the C library were mapped first, and are the highest. */
 static void drop_some(struct mapping_table *mapping_table)
 {
 	uint32_t n = mapping_table->n_mappings, left = n - UNWIND_MAPPINGS_MAX, kept = 0;
-	uint32_t to_drop[64] = { 0 };
+	uint32_t to_drop[64] = { 0 }, program = 0;
 
-	for (uint32_t i = 0; i < n; i++)
+	for (uint32_t i = n; i--;)
 		if (mapping_table->entries[i].is_jit)
 			to_drop[log2_bytes(&mapping_table->entries[i])]++;
+		else
+			program = mapping_table->entries[i].module;
 	for (int i = 0; i < 64; i++) {
 		if (to_drop[i] > left)
 			to_drop[i] = left;
@@ -214,6 +217,8 @@ static void drop_some(struct mapping_table *mapping_table)
 
 		if (entry->is_jit && to_drop[log2_bytes(entry)])
 			to_drop[log2_bytes(entry)]--;
+		else if (!entry->is_jit && left && entry->module != program)
+			left--;
 		else
 			mapping_table->entries[kept++] = *entry;
 	}

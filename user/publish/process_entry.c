@@ -82,6 +82,7 @@ static int want_all(struct publisher *p, const struct process *process)
 	return err;
 }
 
+#define MANY_MAPPINGS  1023	/* more go by that pace: */
 #define PACE_NS	       1000	/* a mapping: some 20 times what it costs */
 #define BEHIND_PACE_NS 20000000 /* for all, of whose user's budget is used up */
 #define PUBLICATION_NS 50000	/* what it costs; charged to who maps all the time */
@@ -111,7 +112,7 @@ bool publisher_must_pause(struct publisher *p, const struct process *process,
 	size_t n;
 
 	process_mappings(process, &n);
-	if (n > UNWIND_MAPPINGS_MAX)
+	if (n > MANY_MAPPINGS)
 		pace = n * PACE_NS;
 	if (is_often && pace < BEHIND_PACE_NS &&
 	    (takes_too_many(p, entry, now) || tables_are_over_budget(p->tables, process)))
