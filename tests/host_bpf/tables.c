@@ -7,9 +7,10 @@
 #include <string.h>
 
 #define MAPPING_TABLE_PAGE 3 /* none of them begins at page 0 */
-#define FIRST_TABLE	   16
-#define ROWS		   16384
-#define GENERATION	   7
+#define FIRST_TABLE                                                                      \
+	(MAPPING_TABLE_PAGE + 1 + UNWIND_MAPPINGS_MAX / UNWIND_MAPPINGS_A_PAGE)
+#define ROWS	   16384
+#define GENERATION 7
 
 static struct {
 	union unwind_page pages[TABLES_PAGES];
