@@ -41,7 +41,6 @@ struct agent {
 	uint64_t turn_ns; /* when this turn of the budget began, or 0 */
 	uint64_t begun_ns, next_close_ns, next_second_ns;
 	uint64_t windows, samples, lost; /* that were sampled, and by the ledger */
-	bool was_told;			 /* the sampler ended the last wait */
 	bool stop;
 	uint64_t reload_ns; /* at the latest; 0: nobody asked for it */
 };
@@ -212,8 +211,6 @@ static void heed_signals(struct agent *agent)
 /* While windows wait for their names there is work. */
 static int pace_ms(const struct agent *agent)
 {
-	if (!agent->recording)
-		return STOPPED_MS;
 	return naming_is_idle(agent->naming) ? recording_pace_ms(agent->recording) : 0;
 }
 
@@ -226,22 +223,6 @@ static void fds_of_recording(const struct agent *agent, struct pollfd fds[RECORD
 		recording_fds(agent->recording, fds);
 }
 
-/* Behind what the sampler, the first, has told: for a moment it says what it likes. True:
- * somebody else did. */
-static bool rest(const struct agent *agent, struct pollfd *fds, size_t n)
-{
-	int fd = fds[0].fd, ready, ms = 0;
-
-	if (agent->was_told && agent->recording && naming_is_idle(agent->naming))
-		ms = recording_rest_ms(agent->recording);
-	if (!ms)
-		return false;
-	fds[0].fd = -1;
-	ready = poll(fds, n, ms);
-	fds[0].fd = fd;
-	return ready > 0;
-}
-
 static int wait_for_work(struct agent *agent)
 {
 	struct pollfd fds[RECORDING_FDS + 2 + AGENT_RECEIVERS_MAX] = {
@@ -250,17 +231,17 @@ static int wait_for_work(struct agent *agent)
 					.events = POLLIN },
 	};
 	size_t n = RECORDING_FDS + 2;
+	int err = 0;
 
 	fds_of_recording(agent, fds);
 	n += shipping_fds(agent->shipping, fds + n);
-	if (!rest(agent, fds, n)) {
-		if (poll(fds, n, pace_ms(agent)) < 0 && errno != EINTR)
-			return fail_errno(-errno, "poll");
-		agent->was_told = fds[0].revents;
-	}
+	if (agent->recording)
+		err = recording_wait(agent->recording, fds, n, pace_ms(agent));
+	else if (poll(fds, n, STOPPED_MS) < 0 && errno != EINTR)
+		err = fail_errno(-errno, "poll");
 	if (fds[RECORDING_FDS].revents)
 		heed_signals(agent);
-	return 0;
+	return err;
 }
 
 static uint64_t close_due_ns(const struct agent *agent)

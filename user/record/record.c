@@ -100,11 +100,10 @@ static int loop(struct run *run)
 		};
 
 		recording_fds(r, fds);
-		if (poll(fds, RECORDING_FDS + 1, time_left_ms(run, now)) < 0 &&
-		    errno != EINTR)
-			return fail_errno(-errno, "poll");
+		err = recording_wait(r, fds, RECORDING_FDS + 1, time_left_ms(run, now));
 		run->stop |= signals_say_stop(&run->signals);
-		err = recording_pump(r);
+		if (!err)
+			err = recording_pump(r);
 		now = clock_now_ns();
 		if (!err)
 			err = every_second(run, now);

@@ -30,6 +30,7 @@
 #define CALM_MS	   250
 #define STIRRED_NS SECOND_NS
 #define REST_MS	   10
+#define SAMPLER_FD 0
 #define SOON_MS	   1 /* while somebody runs of whom little is known */
 
 #define TRIM_PACE_NS	   100000000ULL
@@ -354,7 +355,7 @@ static int look_at_sampled(struct recording *r, bool is_last)
 void recording_fds(const struct recording *r, struct pollfd fds[RECORDING_FDS])
 {
 	const int of[RECORDING_FDS] = {
-		sampler_fd(r->sampler),
+		[SAMPLER_FD] = sampler_fd(r->sampler),
 		worker_fd(r->worker),
 		r->large_file_worker ? worker_fd(r->large_file_worker) : -1,
 	};
@@ -377,12 +378,31 @@ int recording_pace_ms(const struct recording *r)
 	return was_stirred(r) ? PUMP_MS : CALM_MS;
 }
 
-int recording_rest_ms(const struct recording *r)
+/* Ticks find out by themselves what is mapped, and nobody waits for what the kernel says
+ * of it. Most of what begins and ends all the time has ended a moment later, and costs
+ * next to nothing. */
+static bool may_rest(const struct recording *r)
 {
-	bool may_rest = r->ticks_find_files && was_stirred(r) &&
-			!publisher_is_behind(r->publisher);
+	return r->was_told && r->ticks_find_files && was_stirred(r) &&
+	       !publisher_is_behind(r->publisher) && !recording_is_of_some(r);
+}
 
-	return may_rest ? REST_MS : 0;
+int recording_wait(struct recording *r, struct pollfd *fds, size_t n, int most_ms)
+{
+	bool rests = most_ms > 0 && may_rest(r);
+	int ready;
+
+	if (rests) {
+		fds[SAMPLER_FD].fd = -1;
+		ready = poll(fds, n, REST_MS);
+		fds[SAMPLER_FD].fd = sampler_fd(r->sampler);
+		if (ready > 0)
+			return 0;
+	}
+	if (poll(fds, n, most_ms) < 0 && errno != EINTR)
+		return fail_errno(-errno, "poll");
+	r->was_told = fds[SAMPLER_FD].revents;
+	return 0;
 }
 
 /* What it was told needs its time once for all that came at once. */

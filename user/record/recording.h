@@ -29,10 +29,13 @@ int recording_stop(struct recording *recording);
 void recording_fds(const struct recording *recording, struct pollfd fds[RECORDING_FDS]);
 int recording_pace_ms(const struct recording *recording);
 
-/* How long, after that, the sampler may be left alone by whoever is in no haste: most of
- * what begins and ends all the time has ended then, and costs next to nothing. 0: not at
- * all; ticks can't find out by themselves what it maps. */
-int recording_rest_ms(const struct recording *recording);
+/*
+ * Waits for one of n, the first of which are those, some `most_ms` at most. Behind what
+ * the kernel told of processes it is not heard for a moment, unless that is 0: who is in
+ * haste. 0 or -errno of poll(2); a signal ends it, too.
+ */
+int recording_wait(struct recording *recording, struct pollfd *fds, size_t n,
+		   int most_ms);
 
 /* Reads what is there and processes what is due. */
 int recording_pump(struct recording *recording);
