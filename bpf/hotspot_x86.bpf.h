@@ -218,10 +218,11 @@ static __always_inline __u64 locals_register(const struct scratch *s)
 }
 
 /* Where the caller's memory begins, behind a frame of the interpreter's, which has added
- * to it. */
+ * to it. Who calls through a method handle pushed what linkToStatic() and its like take
+ * from below the return address, so that stands where the caller's sp was. */
 static __always_inline __u64 behind_locals(__u64 sender, __u64 record)
 {
-	return sender;
+	return sender == record + 8 ? record + FRAME_BYTES : sender;
 }
 
 #endif

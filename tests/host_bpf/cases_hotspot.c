@@ -260,6 +260,25 @@ static void test_interpreted_caller(void **state)
 	ASSERT_WALK(&at, "UC", text, BROKEN);
 }
 
+/* What was called through a method handle keeps the sp from before a word was taken from
+ * below its return address. */
+static void test_interpreted_by_handle(void **state)
+{
+	struct sampled at = put_interpreted(&java_layouts[0]);
+	uint64_t fp = CALLEE_END + 0x18;
+	char text[100];
+
+	put_frame(CALLEE_END - 16, fp, INTERPRETED);
+	put_frame(fp, CALLEE_END + 0x40, INTERPRETED);
+	memory_put(fp - 8, fp + 8);
+	sprintf(text, "%llx %llx %llx %llx %llx 10108 10208", (unsigned long long)at.pc,
+		INTERPRETED, INTERPRETED, BLOB_SITE(CALLER), CALL_STUB);
+	ASSERT_WALK(&at, "UCCCCCC", text, START);
+	memory_put(fp - 8, fp);
+	sprintf(text, "%llx %llx cut", (unsigned long long)at.pc, INTERPRETED);
+	ASSERT_WALK(&at, "UC", text, BROKEN);
+}
+
 /* A frame that interprets a method is that method's; a leaf has its own before. */
 static void test_interpreted_method(void **state)
 {
@@ -355,6 +374,7 @@ int run_hotspot_cases(void)
 		CASE(test_long_code),
 		CASE(test_many_long_ways),
 		CASE(test_interpreted_caller),
+		CASE(test_interpreted_by_handle),
 		CASE(test_interpreted_method),
 		CASE(test_interpreter),
 		CASE(test_stubs),
