@@ -4,12 +4,14 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "proc/open_copy.h"
-#include "proc/open_words.h"
 
 #include <elf.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #if defined(__aarch64__)
 #define MACHINE EM_AARCH64
@@ -17,7 +19,8 @@
 #define MACHINE EM_X86_64
 #endif
 
-#define CODE_AT 4096 /* in the file */
+#define CODE_AT 4096 /* in the file; a page */
+#define NO_CODE 0xcc /* int3; no instruction of arm64's begins so */
 
 struct headers {
 	Elf64_Ehdr file;
@@ -58,6 +61,39 @@ static struct headers headers_of(uint64_t begin, size_t n)
 	};
 }
 
+/* How many bytes came. A page that is not there, or no more, is filled with what ends any
+ * code. By this file pages are read as well that only their own process may not read. */
+static size_t read_pages(int memory, uint64_t begin, uint8_t *bytes, size_t n)
+{
+	size_t came = 0;
+
+	for (size_t at = 0, some; at < n; at += some) {
+		some = CODE_AT - (begin + at) % CODE_AT;
+		some = some < n - at ? some : n - at;
+		if (pread(memory, bytes + at, some, (off_t)(begin + at)) == (ssize_t)some)
+			came += some;
+		else
+			memset(bytes + at, NO_CODE, some);
+	}
+	return came;
+}
+
+static int read_memory(pid_t pid, uint64_t begin, uint8_t *bytes, size_t n)
+{
+	AUTO_CLOSE int memory = -1;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/mem", pid);
+	memory = open(path, O_RDONLY | O_CLOEXEC);
+	if (memory < 0 && (errno == ENOENT || errno == ESRCH))
+		return fail(-ESRCH, "pid %d is gone", pid);
+	if (memory < 0)
+		return fail(-EPERM, "the memory of pid %d can't be read", pid);
+	return read_pages(memory, begin, bytes, n)
+		       ? 0
+		       : fail(-EFAULT, "pid %d has no memory where it says", pid);
+}
+
 int open_code(pid_t pid, uint64_t begin, uint64_t end, int *ret_fd)
 {
 	size_t n = end - begin;
@@ -71,6 +107,6 @@ int open_code(pid_t pid, uint64_t begin, uint64_t end, int *ret_fd)
 	if (!bytes)
 		return fail(-ENOMEM, "no memory for %zu bytes of code", n);
 	memcpy(bytes, &headers, sizeof(headers));
-	err = open_memory(pid, begin, (struct iovec){ bytes + CODE_AT, n }, n);
+	err = read_memory(pid, begin, bytes + CODE_AT, n);
 	return err ? err : open_copy_bytes(bytes, CODE_AT + n, ret_fd);
 }

@@ -13,9 +13,10 @@
 #define OPEN_CODE_MAX (512u << 10)
 
 /*
- * Of addresses [begin, end), a memfd that can't be changed; the caller's. 0; -EINVAL:
- * more than OPEN_CODE_MAX, or nothing; -EFAULT: not all of it is there; -ESRCH: the
- * process is gone; -EPERM: its memory can't be read; -ENOMEM.
+ * Of addresses [begin, end), a memfd that can't be changed; the caller's. A page that
+ * can't be read is one without code. 0; -EINVAL: more than OPEN_CODE_MAX, or nothing;
+ * -EFAULT: no page can be read; -ESRCH: the process is gone; -EPERM: its memory can't be
+ * read; -ENOMEM.
  */
 int open_code(pid_t pid, uint64_t begin, uint64_t end, int *ret_fd);
 
