@@ -70,6 +70,7 @@ static struct world {
 	bool is_hidden;			     /* memory can't be read */
 	struct hotspot hotspots[WORLD_PIDS]; /* as they were put */
 	unsigned int n_hotspots_read;
+	struct hotspot_heap code_cache; /* that of each JVM */
 	int hotspot_err;
 
 	struct module_table *modules;
@@ -333,7 +334,8 @@ static inline int world_hotspot(struct opener *opener, pid_t pid, uint64_t vm_st
 				struct hotspot *ret)
 {
 	world.n_hotspots_read++;
-	*ret = (struct hotspot){ .interpreter = vm_structs };
+	*ret = (struct hotspot){ .interpreter = vm_structs,
+				 .heaps[1] = world.code_cache };
 	return world.hotspot_err ? (fail)(world.hotspot_err, "not yet, or never") : 0;
 }
 

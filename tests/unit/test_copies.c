@@ -168,18 +168,44 @@ static void where_a_few_are_lost(void **state)
 	world_end();
 }
 
-/* Its code cache says more. */
-static void not_of_a_jvm(void **state)
+static void begin_jvm(int err)
 {
 	world_begin();
 	world.files[LIB].is_jvm = true;
+	world.code_cache = (struct hotspot_heap){ .low = JIT, .high = JIT + BYTES };
+	world.hotspot_err = err;
 	world_map(P, LIB, LIB_AT);
 	world_pass(10 * MS);
 	world_answer(METADATA, LIB, 0);
 	world_answer(TABLE, LIB, -ENOENT);
 	world_map_bytes(P, 0, 0, JIT, BYTES);
+	world_map_bytes(P, 0, 0, JIT + 2 * BYTES, BYTES);
 	world_pass(0);
+}
+
+/* Its code cache says more of its own. What a library generates beside it never loses a
+ * stack, if frame pointers lead on to Java. */
+static void of_a_jvm_what_is_not_its_own(void **state)
+{
+	begin_jvm(0);
 	SAMPLE(BROKEN, JIT + 0x20);
+	leave_by_fp(JIT + BYTES - 1);
+	world_pass(0);
+	assert_int_equal(n_copies(), 0);
+	leave_by_fp(JIT + 2 * BYTES);
+	world_pass(0);
+	answer(1);
+	assert_true(walks_by_copy(1, JIT + 2 * BYTES));
+	assert_false(walks_by_copy(1, JIT));
+	world_end();
+}
+
+/* As long as nobody knows where its code is, all of it may be. */
+static void not_of_a_jvm_that_starts(void **state)
+{
+	begin_jvm(-EAGAIN);
+	SAMPLE(BROKEN, JIT + 0x20);
+	SAMPLE(BROKEN, JIT + 2 * BYTES);
 	world_pass(0);
 	assert_int_equal(n_copies(), 0);
 	world_end();
@@ -289,7 +315,8 @@ int main(void)
 		cmocka_unit_test(of_a_program_that_is_lost),
 		cmocka_unit_test(of_a_program_that_is_hardly_lost),
 		cmocka_unit_test(where_a_few_are_lost),
-		cmocka_unit_test(not_of_a_jvm),
+		cmocka_unit_test(of_a_jvm_what_is_not_its_own),
+		cmocka_unit_test(not_of_a_jvm_that_starts),
 		cmocka_unit_test(until_it_is_mapped_anew),
 		cmocka_unit_test(what_cannot_be_read_goes_by_fp),
 		cmocka_unit_test(of_much_a_part),

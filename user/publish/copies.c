@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "core/sample.h"
+#include "publish/hotspots.h"
 
 #define COPY_PACE_NS   20000000ULL /* a process; */
 #define COPIES_A_SHIFT 8	   /* twice that after so many, and so on */
@@ -164,7 +165,9 @@ static bool loses_most(struct process_entry *entry, const struct mapping *map,
 	return counts->n_lost > counts->n_unproven;
 }
 
-/* Is the code in which this sample's stack was lost, or unproven, to be copied? */
+/* Is the code in which this sample's stack was lost, or unproven, to be copied? What a
+ * library generates beside a JVM is: if it leaves the frame pointer alone, that leads on
+ * to Java, past C, and nothing is ever lost. */
 static bool is_of_interest(struct publisher *p, const struct process *process,
 			   struct process_entry *entry, const struct mapping *map,
 			   bool is_lost_there)
@@ -172,8 +175,8 @@ static bool is_of_interest(struct publisher *p, const struct process *process,
 	struct program *program = program_of(p, process);
 	bool loses = loses_most(entry, map, is_lost_there);
 
-	if (!program)
-		return false;
+	if (!program || entry->hotspot.is_put)
+		return program;
 	program->n_lost += is_lost_there;
 	program->n_unproven += !is_lost_there;
 	return is_lost_there ? loses
@@ -192,10 +195,12 @@ void copies_on_sample(struct publisher *p, const struct sample_rec *rec)
 		return;
 	process = process_get(p->processes, rec->tgid);
 	entry = hmap_get(&p->entries, rec->tgid);
-	if (!process || process->ended_ns || !entry || entry->hotspot.is != HOTSPOT_NONE)
+	if (!process || process->ended_ns || !entry)
 		return;
 	map = find_lost(process, rec, &addr);
-	if (map && is_of_interest(p, process, entry, map, is_lost(rec->ending)) &&
+	/* a JVM's code cache says more of its own */
+	if (map && !hotspot_may_own(&entry->hotspot, addr) &&
+	    is_of_interest(p, process, entry, map, is_lost(rec->ending)) &&
 	    !is_too_soon(p, entry, map, p->config.outside->now_ns()))
 		publisher_note_error(p, copy(p, process, map, addr));
 }

@@ -4,6 +4,7 @@
 #include "base/error.h"
 
 #include <errno.h>
+#include <string.h>
 
 #define JVM_AGAIN_NS	    20000000ULL
 #define JVM_AGAIN_SHIFT_MAX 6
@@ -43,6 +44,7 @@ static void read_it(struct publisher *p, const struct process *process,
 	}
 	state->is = state->is == HOTSPOT_STARTS ? HOTSPOT_YOUNG : HOTSPOT_SETTLED;
 	state->is_put = true;
+	memcpy(state->heaps, vm.heaps, sizeof(vm.heaps));
 	state->again_ns = outside->now_ns() + JVM_SETTLED_NS;
 }
 
@@ -61,6 +63,17 @@ bool hotspots_find(struct publisher *p, const struct process *process,
 		read_it(p, process, state, vm_structs);
 	process_info->has_hotspot = state->is_put;
 	return is_new;
+}
+
+bool hotspot_may_own(const struct hotspot_state *state, uint64_t addr)
+{
+	if (!state->is_put)
+		return state->is != HOTSPOT_NONE;
+	for (int i = 0; i < HOTSPOT_HEAPS; i++)
+		if (addr - state->heaps[i].low <
+		    state->heaps[i].high - state->heaps[i].low)
+			return true;
+	return false;
 }
 
 void hotspots_forget(struct publisher *p, uint32_t tgid,

@@ -22,6 +22,9 @@ static inline bool hotspot_is_awaited(const struct hotspot_state *state)
 	return state->is == HOTSPOT_STARTS || state->is == HOTSPOT_YOUNG;
 }
 
+/* Is generated code there the JVM's, or may it be, as far as is known? */
+bool hotspot_may_own(const struct hotspot_state *state, uint64_t addr);
+
 /* The process ends, or runs something else now. */
 void hotspots_forget(struct publisher *p, uint32_t tgid,
 		     const struct process_entry *entry);

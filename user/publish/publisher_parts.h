@@ -59,6 +59,7 @@ struct hotspot_state {
 	bool is_put; /* where ticks find it */
 	unsigned int n_tried;
 	uint64_t again_ns; /* when it is read next */
+	struct hotspot_heap heaps[HOTSPOT_HEAPS];
 };
 
 /* How stacks led on from one mapping of generated code. */
