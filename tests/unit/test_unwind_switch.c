@@ -52,6 +52,18 @@ static void test_what_is_not_followed(void **state)
 	}
 }
 
+/* Behind what jumps, as a compiler's start files do, a switch is one by itself; unless
+ * one of these jumps leads there, with something more on the stack. */
+static void test_behind_what_jumps(void **state)
+{
+	ASSERT_TOLD("test %rax, %rax; jz 1f; jmp *%rax; 1: ret;"
+		    "push %rbp; mov %rsi, %rsp; pop %rbp; ret",
+		    "111111111222!!");
+	ASSERT_TOLD("push %rbx; test %rax, %rax; jz 1f; pop %rbx; ret;"
+		    "nop; 1: mov %rsi, %rsp; pop %rbp; ret",
+		    "12222221....!!");
+}
+
 static void test_several_in_a_gap(void **state)
 {
 	ASSERT_TOLD("nop; nop; mov (%rdi), %rsp; ret; nopl (%rax); push %rbp;"
@@ -236,7 +248,7 @@ static void test_launchpad(void **state)
 	assert_int_equal(rule.ra, UNWIND_RA_FP);
 	assert_int_equal(rule.ra_words, 1);
 	assert_string_equal(told(), "..?????????????????????????????"
-				    "!!......!");
+				    "!!...111!");
 	ASSERT_TOLD("nop;" LAUNCH "mov 8(%rbp), %r9; mov -16(%rbp), %rsp;"
 		    "mov (%rbp), %rbp; jmp *%r9",
 		    ".?????????????????????????????"
@@ -313,6 +325,7 @@ int main(void)
 		cmocka_unit_test(test_jumps_of_fibers),
 		cmocka_unit_test(test_own_stack),
 		cmocka_unit_test(test_what_is_not_followed),
+		cmocka_unit_test(test_behind_what_jumps),
 		cmocka_unit_test(test_several_in_a_gap),
 		cmocka_unit_test(test_straight_code),
 		cmocka_unit_test(test_straight_code_that_calls),

@@ -32,7 +32,7 @@ struct gap {
 	size_t begin, end;	 /* of that, what is told of; */
 	uint64_t before, behind; /* and bytes of the gap that lie around all of it */
 	bool takes_args;	 /* so functions do, as V8's */
-	bool jumps;		 /* so what lies behind a function's end may be its own */
+	bool jumps;		 /* what was read so far does */
 	struct code_pages *data; /* of the file */
 };
 
@@ -43,6 +43,7 @@ struct code_run {
 	bool calls;	   /* then it comes back from where it switched to */
 	bool returns;	   /* with as much on the stack as it began with */
 	bool known;	   /* the rows hold */
+	bool jumps;	   /* here and there, so they don't */
 	unsigned int own;  /* registers that hold this stack's pointer */
 	int fp_words;	   /* where the frame pointer was pushed, or 0 */
 	bool fp_is_out;	   /* and that was popped: it may be written over */
@@ -97,10 +98,9 @@ static void apply(struct code_run *run, const struct x86_effect *is, size_t at)
 		add(run, at);
 }
 
-static void follow(struct code_run *run, struct gap *gap, const struct x86_effect *is,
-		   size_t at)
+static void follow(struct code_run *run, const struct x86_effect *is, size_t at)
 {
-	gap->jumps |= is->jumps;
+	run->jumps |= is->jumps;
 	run->known &= !is->jumps;
 	if (run->torn_at)
 		return;
@@ -116,12 +116,12 @@ static void follow(struct code_run *run, struct gap *gap, const struct x86_effec
 }
 
 /* The function at `at`, or behind padding there. */
-static void read_run(struct gap *gap, size_t at, struct code_run *run)
+static void read_run(const struct gap *gap, size_t at, struct code_run *run)
 {
 	bool begun = false;
 
 	*run = (struct code_run){
-		.known = !gap->jumps,
+		.known = true,
 		.rule = { .cfa = UNWIND_CFA_SP,
 			  .cfa_offset = 8,
 			  .bx_words = UNWIND_BX_LOST, /* not followed */
@@ -153,7 +153,7 @@ static void read_run(struct gap *gap, size_t at, struct code_run *run)
 		/* the ABI's: else this is not a function from its beginning */
 		run->known &= !calls || run->rule.cfa_offset % CALL_ALIGN == 0;
 		is = x86_effect(code, n);
-		follow(run, gap, &is, at);
+		follow(run, &is, at);
 		if (is.leaves) {
 			run->end = at;
 			run->goes = is.goes;
@@ -220,6 +220,15 @@ static int tell_run(struct code_run *run, const struct gap *gap, struct x86_flow
 	return x86_flow_tell(flow, run->begin, run->end ? run->end : gap->n, sink);
 }
 
+/* What lies behind a function's end may be reached by that one's jumps, with more on the
+ * stack. Nothing else tells of a switch, so of that all jumps are asked. */
+static bool may_be_a_part(const struct gap *gap, const struct x86_flow *flow,
+			  const struct code_run *run)
+{
+	return gap->jumps && (!run->torn_at || !run->end ||
+			      x86_flow_is_led_to(flow, run->begin, run->end));
+}
+
 static int tell_x86(struct gap *gap, const struct cfi_sink *sink)
 {
 	AUTO(x86_flow) flow = NULL;
@@ -235,12 +244,14 @@ static int tell_x86(struct gap *gap, const struct cfi_sink *sink)
 
 	if (!err && gap->n > SWITCH_MAX)
 		return x86_flow_tell(flow, gap->begin, gap->end, sink);
+	if (err)
+		return err;
 	do {
 		read_run(gap, run.end, &run);
-		if (!err && run.n)
+		run.known &= !may_be_a_part(gap, flow, &run);
+		if (run.n)
 			err = tell_run(&run, gap, flow, sink);
-		/* what lies behind may be reached by it, with more on the stack */
-		gap->jumps |= run.goes && !run.torn_at;
+		gap->jumps |= run.jumps || (run.goes && !run.torn_at);
 	} while (!err && run.end);
 	return err;
 }

@@ -62,6 +62,34 @@ bool x86_flow_rule(struct x86_flow *flow, size_t at, struct unwind_rule *ret)
 	return found != X86_FLOW_NO_INSN && rule_of(flow, &flow->insns.items[found], ret);
 }
 
+static bool leads_to(const struct x86_flow *flow, uint32_t target, size_t begin,
+		     size_t end)
+{
+	return target < X86_FLOW_NO_TARGET &&
+	       flow->insns.items[target].at - begin < end - begin;
+}
+
+bool x86_flow_is_led_to(const struct x86_flow *flow, size_t begin, size_t end)
+{
+	for (size_t i = 0; i < flow->insns.n; i++) {
+		const struct flow_insn *insn = &flow->insns.items[i];
+
+		if (insn->n && !insn->calls && insn->at - begin >= end - begin &&
+		    (insn->target == X86_FLOW_ASKEW ||
+		     leads_to(flow, insn->target, begin, end)))
+			return true;
+	}
+	for (size_t i = 0; i < flow->tables.n; i++) {
+		const struct x86_table *table = &flow->tables.items[i];
+
+		for (uint32_t k = 0; k < table->n; k++)
+			if (leads_to(flow, flow->cases.items[table->first + k], begin,
+				     end))
+				return true;
+	}
+	return false;
+}
+
 /* Tells where the rule is met first in the whole that the instruction is a part of:
  * behind the one that makes it so, in code as compilers lay it out. 0 or -ENOMEM. */
 static int tell_first(struct x86_flow *flow, const struct flow_insn *insn,
