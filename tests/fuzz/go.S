@@ -258,6 +258,15 @@ run_asm: /* main.asm */
 	pop %rbx
 	ret
 	.p2align 5
+run_tail: /* main.asm: goes on behind its ret */
+	push %rbp
+0:	nop
+	jne 1f
+	pop %rbp
+	ret
+1:	nop
+	jmp 0b
+	.p2align 5
 #endif
 end:
 
@@ -311,6 +320,7 @@ name_preempt: .asciz "runtime.asyncPreempt"
 	.set name_old, name_systemstack
 	.set name_big, name_asm
 	.set name_still, name_asm
+	.set name_tail, name_asm
 name_inlined: .asciz "main.inlined"
 name_deep: .asciz "main.deep"
 	.p2align 2
@@ -346,6 +356,7 @@ steps_systemstack: FIRST(1); DOWN(8, 18); UP(8, 1); .byte 0
 steps_mcall: FIRST(1); DOWN(8, 15); DOWN(8, 4); UP(8, 2); .byte 0
 steps_morestack: FIRST(15); .byte 0
 steps_asm: FIRST(1); DOWN(8, 2); UP(8, 1); .byte 0
+steps_tail: FIRST(1); DOWN(8, 4); UP(8, 1); DOWN(8, 3); .byte 0
 #ifdef FAR_G
 steps_old: FIRST(48); .byte 0
 #else
@@ -389,6 +400,8 @@ entries:
 	ENTRY(big)
 	ENTRY(still)
 	ENTRY(preempt)
+#else
+	ENTRY(tail)
 #endif
 entries_end:
 	.long end - text
@@ -414,6 +427,8 @@ RECORD(cgo, WRITES_SP | ASSEMBLY)
 RECORD(big, ASSEMBLY)
 RECORD(still, ASSEMBLY)
 RECORD(preempt, WRITES_SP | ASSEMBLY)
+#else
+RECORD(tail, ASSEMBLY)
 #endif
 
 

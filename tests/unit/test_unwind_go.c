@@ -85,6 +85,7 @@ static void tells_assembly(void **state)
 {
 	build("stripped");
 	assert_told("run_asm", "1BB1............................");
+	assert_told("run_tail", "1bbbb1bbb.......................");
 	image_free(&image);
 }
 
@@ -166,6 +167,7 @@ static void leaves_c_to_its_own_information(void **state)
 	assert_told("c_a", "111188881.");
 	assert_told("run_main", "1bbbbbbbdddddddddb1.............");
 	assert_told("run_asm", "1BB1............................");
+	assert_told("run_tail", "1bbbb1bbb.......................");
 	assert_told("c_z", "111188881.");
 	image_free(&image);
 }

@@ -261,7 +261,7 @@ int go_code_tell_x86(struct unwind_go *go, const struct go_function *function)
 	go_values_begin(&go->table, function, function->sp, &distances);
 	while (!err && go_values_next(&distances)) {
 		if (function->flags & GO_IS_ASSEMBLY && !distances.value && !code.has_fp)
-			code.saves_fp = pushes_fp(go, pc, distances.end);
+			code.saves_fp |= pushes_fp(go, pc, distances.end);
 		err = tell_around(go, &code, pc, distances.end, distances.value);
 		pc = distances.end;
 	}
