@@ -267,6 +267,24 @@ run_tail: /* main.asm: goes on behind its ret */
 1:	nop
 	jmp 0b
 	.p2align 5
+run_race: /* main.asm: calls C, and keeps its stack in a register */
+	mov %rsp, %r12
+	mov 56(%r10), %rsp
+	and $-16, %rsp
+	call *%rax
+	mov %r12, %rsp
+	ret
+	.p2align 5
+run_asan: /* main.asm: the same, with a frame */
+	push %rbp
+	mov %rsp, %rbp
+	mov %rsp, %r12
+	mov 56(%r10), %rsp
+	call *%rax
+	mov %r12, %rsp
+	pop %rbp
+	ret
+	.p2align 5
 #endif
 end:
 
@@ -321,6 +339,8 @@ name_preempt: .asciz "runtime.asyncPreempt"
 	.set name_big, name_asm
 	.set name_still, name_asm
 	.set name_tail, name_asm
+	.set name_race, name_asm
+	.set name_asan, name_asm
 name_inlined: .asciz "main.inlined"
 name_deep: .asciz "main.deep"
 	.p2align 2
@@ -357,6 +377,8 @@ steps_mcall: FIRST(1); DOWN(8, 15); DOWN(8, 4); UP(8, 2); .byte 0
 steps_morestack: FIRST(15); .byte 0
 steps_asm: FIRST(1); DOWN(8, 2); UP(8, 1); .byte 0
 steps_tail: FIRST(1); DOWN(8, 4); UP(8, 1); DOWN(8, 3); .byte 0
+steps_race: FIRST(17); .byte 0
+steps_asan: FIRST(1); DOWN(8, 16); UP(8, 1); .byte 0
 #ifdef FAR_G
 steps_old: FIRST(48); .byte 0
 #else
@@ -402,6 +424,8 @@ entries:
 	ENTRY(preempt)
 #else
 	ENTRY(tail)
+	ENTRY(race)
+	ENTRY(asan)
 #endif
 entries_end:
 	.long end - text
@@ -429,6 +453,8 @@ RECORD(still, ASSEMBLY)
 RECORD(preempt, WRITES_SP | ASSEMBLY)
 #else
 RECORD(tail, ASSEMBLY)
+RECORD(race, WRITES_SP | ASSEMBLY)
+RECORD(asan, WRITES_SP | ASSEMBLY)
 #endif
 
 

@@ -31,7 +31,7 @@ static void names_functions(void **state)
 		assert_string_equal(name_at(paths[i], 0x20), "main.main");
 		assert_string_equal(name_at(paths[i], 0x44), "main.leaf[go.shape.int]");
 		assert_string_equal(name_at(paths[i], 0x17f), "main.asm");
-		assert_string_equal(name_at(paths[i], 0x1a0), "");
+		assert_string_equal(name_at(paths[i], 0x1e0), "");
 		assert_string_equal(name_at(paths[i], 0x1000), ""); /* the table itself */
 	}
 }

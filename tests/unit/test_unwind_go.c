@@ -34,8 +34,8 @@ static char kept_letter(const struct unwind_rule *rule, int g, int now, int word
 }
 
 /* A letter for a rule: how many words sp is below the end of the frame, and from a on
- * with the frame pointer saved, from A on with it lost; f: by the frame pointer; ., !, $:
- * none, torn, the end; ?: another. */
+ * with the frame pointer saved, from A on with it lost; f: by the frame pointer; r: by r12;
+ * ., !, $: none, torn, the end; ?: another. */
 static char letter(const struct unwind_rule *rule)
 {
 	bool in_place = rule->fp == UNWIND_FP_CFA && rule->fp_words == -2;
@@ -48,6 +48,8 @@ static char letter(const struct unwind_rule *rule)
 		return kept_letter(rule, -8, 192, 1, 0);
 	if (rule->ra != UNWIND_RA_CFA || rule->ra_words != -1)
 		return '?';
+	if (rule->cfa == UNWIND_CFA_REG)
+		return rule->reg == 12 && rule->cfa_offset == 8 ? 'r' : '?';
 	if (rule->cfa == UNWIND_CFA_FP)
 		return in_place && rule->cfa_offset == 16 ? 'f' : '?';
 	if (rule->cfa != UNWIND_CFA_SP || (rule->fp == UNWIND_FP_CFA && !in_place))
@@ -103,6 +105,8 @@ static void goes_on_behind_a_switch(void **state)
 	build("stripped");
 	assert_told("run_systemstack", "1bbbfffffffffffffff1............");
 	assert_told("run_mcall", "1bbbbbbb$$$$$$$$$$$$$$$$$$$$$$$$");
+	assert_told("run_race", "111rrrrrrrrrrrrr1...............");
+	assert_told("run_asan", "1bbbfffffffffffff1..............");
 	image_free(&image);
 }
 

@@ -39,6 +39,11 @@ static const int16_t back_pie[] = { 0x48,	   0xc7, 0xc1, ANY,
 				    0x64,	   0x48, 0x89, 0x01,
 				    FROM_GOROUTINE };
 
+#define R12 12
+
+static const int16_t to_r12[] = { 0x49, 0x89, 0xe4 };	/* mov %rsp, %r12 */
+static const int16_t from_r12[] = { 0x4c, 0x89, 0xe4 }; /* mov %r12, %rsp */
+
 #define LENGTH(pattern) (sizeof(pattern) / sizeof(*(pattern)))
 
 /* What is known of a function besides its distances. */
@@ -135,6 +140,47 @@ static uint64_t find_fp(const struct go_function *function, const uint8_t *bytes
 	return 0;
 }
 
+/*
+ * Who calls C on the scheduler's stack may keep sp in r12, which C gives back: racecall()
+ * and its like. From behind where it is put there up to behind where it comes back by it,
+ * that leads on; or the frame pointer does, if there is one.
+ */
+static bool find_kept_sp(const uint8_t *bytes, size_t n, struct go_code *code)
+{
+	uint64_t kept_at = NOWHERE, begin = code->function->begin;
+	int pushed = 0;
+	bool calls;
+
+	for (size_t at = 0, one;
+	     at < n && (one = x86_insn_bytes(bytes + at, n - at, &calls)); at += one) {
+		struct x86_effect is = x86_effect(bytes + at, one);
+		bool is_kept = kept_at != NOWHERE;
+
+		if (is.leaves || (is_kept ? is.writes_fp : is.sp != X86_SP_MOVED))
+			return false;
+		if (is_like(bytes + at, one, to_r12, LENGTH(to_r12))) {
+			kept_at = begin + at + one;
+		} else if (is_kept &&
+			   is_like(bytes + at, one, from_r12, LENGTH(from_r12))) {
+			code->leaves = code->has_fp ? NOWHERE : kept_at;
+			code->comes_back = code->has_fp ? NOWHERE : begin + at + one;
+			code->away = (struct unwind_rule){
+				.cfa = UNWIND_CFA_REG,
+				.reg = R12,
+				.cfa_offset = GO_WORD + pushed,
+				.fp = pushed ? UNWIND_FP_LOST : UNWIND_FP_SAME,
+				.ra_words = -1,
+				.bx_words = UNWIND_BX_LOST,
+			};
+			return true;
+		} else if (is.sets == R12) {
+			return false;
+		}
+		pushed += is_kept ? 0 : is.pushed;
+	}
+	return false;
+}
+
 /* What leads on from where it is on the scheduler's stack. */
 static void look_away(struct unwind_go *go, struct go_code *code)
 {
@@ -165,10 +211,12 @@ static void look_at_writer(struct unwind_go *go, struct go_code *code)
 	code->away.cfa = UNWIND_CFA_TORN;
 	if (!n)
 		return;
-	if (go_code_is(function, "runtime.systemstack"))
-		comes_back = find_back(go, function, bytes, n);
 	code->has_fp = find_fp(function, bytes, n);
 	code->saves_fp = code->has_fp != 0;
+	if (find_kept_sp(bytes, n, code))
+		return;
+	if (go_code_is(function, "runtime.systemstack"))
+		comes_back = find_back(go, function, bytes, n);
 	if (!go_code_is_of_runtime(function) || go_code_never_comes_back(function))
 		code->has_fp = 0;
 	code->leaves = code->has_fp ? NOWHERE : find_write(function, bytes, n);
