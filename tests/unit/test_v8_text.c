@@ -12,6 +12,7 @@
 #define AROUND	   0x110000 /* bytes of other functions on each side */
 #define N_BUILTINS 10000
 #define BUILTIN	   64 /* bytes */
+#define N_FEW	   400
 
 #define OTHER                                                                            \
 	"push %%rbp; mov %%rsp, %%rbp; call *%%rcx; pop %%rbp; ret; .p2align 4, 0xcc;"
@@ -22,17 +23,9 @@
 static struct elf_file file;
 static uint64_t text, text_bytes, builtins;
 
-/* A library of others, of builtins, and of others again. */
-static void build(int n_builtins)
+static void assemble(const char *source, int n)
 {
 	static int fd = -1;
-	char source[2048];
-	int n = snprintf(
-		source, sizeof(source),
-		".text; .p2align 16; .globl text; text: .rept %d; " OTHER
-		".endr; .p2align 6, 0xcc; .globl builtins; builtins: .rept %d; " BUILTINS
-		".endr; .rept %d; " OTHER ".endr; .globl done; done: ret\n",
-		AROUND / 16, n_builtins, AROUND / 16);
 
 	elf_file_close(&file);
 	if (fd >= 0)
@@ -44,6 +37,35 @@ static void build(int n_builtins)
 	text = nm_value("-D", "v8.so", "text");
 	text_bytes = nm_value("-D", "v8.so", "done") - text;
 	builtins = nm_value("-D", "v8.so", "builtins");
+}
+
+/* A library of others, of builtins, and of others again. */
+static void build(int n_builtins)
+{
+	char source[2048];
+	int n = snprintf(
+		source, sizeof(source),
+		".text; .p2align 16; .globl text; text: .rept %d; " OTHER
+		".endr; .p2align 6, 0xcc; .globl builtins; builtins: .rept %d; " BUILTINS
+		".endr; .rept %d; " OTHER ".endr; .globl done; done: ret\n",
+		AROUND / 16, n_builtins, AROUND / 16);
+
+	assemble(source, n);
+}
+
+/* So few that they lie between others of which V8 itself tells, and all of them go on to
+ * other code. */
+static void build_few(const char *end)
+{
+	char source[2048];
+	int n = snprintf(source, sizeof(source),
+			 ".text; .p2align 16; .globl text; .globl builtins; int3;"
+			 ".p2align 6, 0xcc; text: builtins: .rept %d; push %%rbp;"
+			 "mov %%rsp, %%rbp; call *%%rcx; %s; pop %%rbp; jmp *%%rdx;"
+			 ".p2align 6, 0xcc; .endr; .globl done; done: ret\n",
+			 N_FEW, end);
+
+	assemble(source, n);
 }
 
 static bool find(size_t *ret_begin, size_t *ret_end)
@@ -162,12 +184,23 @@ static void test_spared(void **state)
 	assert_in_range(told.others, text_bytes / 16 - 1, text_bytes);
 }
 
+static void test_few(void **state)
+{
+	build_few(".byte 0x48, 0x8b, 0xe5");
+	tell((struct code_budget){ .bytes = text_bytes });
+	assert_in_range(told.builtins, N_FEW - 1, N_FEW);
+	/* as others write it */
+	build_few(".byte 0x48, 0x89, 0xec");
+	tell((struct code_budget){ .bytes = text_bytes });
+	assert_int_equal(told.builtins, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_found),  cmocka_unit_test(test_at_an_end),
 		cmocka_unit_test(test_none),   cmocka_unit_test(test_told),
-		cmocka_unit_test(test_spared),
+		cmocka_unit_test(test_spared), cmocka_unit_test(test_few),
 	};
 	int failed = cmocka_run_group_tests(tests, files_setup, files_teardown);
 

@@ -21,7 +21,7 @@
 #define LONG_PADDING_MAX 32	    /* bytes up to an aligned address are less */
 #define WORD_PADDING_MAX 8	    /* and those to one that is not */
 #define PUSH_MAX	 4096	    /* bytes, that a switch keeps on the stack */
-#define V8_GAP_MIN	 (1u << 20) /* bytes: smaller ones are V8's, or hold none of it */
+#define V8_GAP_MIN	 (1u << 20) /* bytes: smaller ones are V8's as a whole, or none */
 #define CASES_BYTES_MAX	 (256u << 10) /* of tables of a part, that jumps go through */
 #define GAP_PART_BYTES	 (X86_FLOW_MAX - 2 * X86_FLOW_AROUND) /* of larger gaps */
 
@@ -342,6 +342,8 @@ static int tell_gap(struct elf_file *file, uint64_t offset, struct gap *gap,
 
 	if (is_x86 && gap->n >= V8_GAP_MIN)
 		v8_text_find(file, offset, gap->n, &begin, &end);
+	else if (is_x86 && gap->n >= SPARED_BYTES && v8_text_is(file, offset, gap->n))
+		end = gap->n;
 	n = is_read ? gap->n : end - begin;
 	if (n > *left)
 		return 0;

@@ -8,18 +8,21 @@
 #define PROBE_EACH  8	       /* blocks: the builtins of V8 11 to 15 take up 25 to 36 */
 #define TEXT_MAX    (1u << 30) /* that is looked through */
 
+#define BYTES_AN_END 4096 /* on average, at most: workerd's 52 KB have 57 */
+
 /*
  * mov %rbp, %rsp and pop %rbp, as V8 writes them. Of the two encodings that the first
  * has, compilers and assemblers take the other one. Of a block of the builtins nearly
  * each 4 KB have it (85 %), of Chromium's other 233 MB of code none.
  */
-static bool has_builtins(const uint8_t *code, size_t n)
+static size_t count_ends(const uint8_t *code, size_t n, size_t most)
 {
-	for (size_t i = 0; i + 4 <= n; i++)
-		if (code[i] == 0x48 && code[i + 1] == 0x8b && code[i + 2] == 0xe5 &&
-		    code[i + 3] == 0x5d)
-			return true;
-	return false;
+	size_t found = 0;
+
+	for (size_t i = 0; i + 4 <= n && found < most; i++)
+		found += code[i] == 0x48 && code[i + 1] == 0x8b && code[i + 2] == 0xe5 &&
+			 code[i + 3] == 0x5d;
+	return found;
 }
 
 /* Of a file's code, which begins at an offset and has n bytes. */
@@ -42,7 +45,7 @@ static bool is_found(const struct text_search *search, uint64_t block, size_t n)
 		error_clear();
 		return false;
 	}
-	return has_builtins(code, n);
+	return count_ends(code, n, 1) > 0;
 }
 
 /* One that has; or n, none has. V8 may tell of some of its builtins itself, so the rest
@@ -76,4 +79,20 @@ bool v8_text_find(struct elf_file *file, uint64_t offset, uint64_t n, size_t *re
 	*ret_begin = first * BLOCK_BYTES;
 	*ret_end = end < n_blocks ? end * BLOCK_BYTES : search.n;
 	return true;
+}
+
+bool v8_text_is(struct elf_file *file, uint64_t offset, uint64_t n)
+{
+	uint8_t code[BLOCK_BYTES];
+	size_t found = 0, most = n / BYTES_AN_END + 1;
+
+	for (uint64_t at = 0, some; at < n && found < most; at += some) {
+		some = n - at < sizeof(code) ? n - at : sizeof(code);
+		if (elf_file_read(file, offset + at, code, some)) {
+			error_clear();
+			return false;
+		}
+		found += count_ends(code, some, most - found);
+	}
+	return found == most;
 }

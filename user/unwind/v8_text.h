@@ -15,4 +15,7 @@
 bool v8_text_find(struct elf_file *file, uint64_t offset, uint64_t n, size_t *ret_begin,
 		  size_t *ret_end);
 
+/* Are the n bytes builtins, all of them or most? */
+bool v8_text_is(struct elf_file *file, uint64_t offset, uint64_t n);
+
 #endif
