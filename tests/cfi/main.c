@@ -247,6 +247,8 @@ static bool is_rule_by_code(const struct truth *truth, const struct unwind_rule 
 {
 	bool is_read = rule->cfa == UNWIND_CFA_REG || rule->reg == UNWIND_BY_CODE ||
 		       rule->bx_words == UNWIND_BX_LOST;
+	/* one that was loaded behind a switch of stacks */
+	bool in_register = rule->ra == UNWIND_RA_REG && !rule->cfa_offset;
 
 	if (truth->is_arm64)
 		return is_leaf_rule(rule);
@@ -254,7 +256,7 @@ static bool is_rule_by_code(const struct truth *truth, const struct unwind_rule 
 		return rule->cfa_offset == 8 && rule->ra_words == -1;
 	return rule->cfa == UNWIND_CFA_TORN ||
 	       (rule->cfa == UNWIND_CFA_END && rule->reg == UNWIND_BY_CODE) ||
-	       (rule->cfa <= UNWIND_CFA_REG && rule->ra_words == -1 &&
+	       (rule->cfa <= UNWIND_CFA_REG && (rule->ra_words == -1 || in_register) &&
 		rule->fp != UNWIND_FP_DEREF && is_read);
 }
 

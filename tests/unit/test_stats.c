@@ -98,11 +98,11 @@ static void what_was_left_out(void **state)
 	DOES_NOT_SAY(&stats, "executable mappings"); /* none of these was sampled */
 	assert_int_equal(intern_id(aggregator->processes, &sampled, sizeof(sampled), &id),
 			 0);
-	SAYS(&stats, "process 42 has more than 1023 executable mappings");
+	SAYS(&stats, "process 42 has more than 4095 executable mappings");
 	stats.publisher.mapping_tables.cut_of[1] = 43;
 	DOES_NOT_SAY(&stats, "executable mappings");
 	stats.publisher.mapping_tables.n_cut_of = MAPPING_TABLES_CUT_MAX;
-	SAYS(&stats, "a process has more than 1023 executable mappings");
+	SAYS(&stats, "a process has more than 4095 executable mappings");
 	SAYS(&stats, "2 processes could not be published to the kernel");
 	SAYS(&stats, "4 processes waited more than 2 s for an unwind table:\n");
 	SAYS(&stats, "1 process waited more than 2 s for an unwind table: please report");

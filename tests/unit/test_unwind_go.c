@@ -34,8 +34,8 @@ static char kept_letter(const struct unwind_rule *rule, int g, int now, int word
 }
 
 /* A letter for a rule: how many words sp is below the end of the frame, and from a on
- * with the frame pointer saved, from A on with it lost; f: by the frame pointer; r: by r12;
- * ., !, $: none, torn, the end; ?: another. */
+ * with the frame pointer saved, from A on with it lost; f: by the frame pointer; r: by
+ * r12; ., !, $: none, torn, the end; ?: another. */
 static char letter(const struct unwind_rule *rule)
 {
 	bool in_place = rule->fp == UNWIND_FP_CFA && rule->fp_words == -2;

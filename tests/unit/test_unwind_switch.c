@@ -17,7 +17,7 @@ static void test_jumps_of_fibers(void **state)
 	/* pushes, then the other's stack from a register, its return by a jump */
 	ASSERT_TOLD("push %rbp; push %rbx; push %r12; mov %rsp, (%rdi);"
 		    "mov %rsi, %rsp; pop %r12; pop %rbx; pop %rbp; pop %rcx; jmp *%rcx",
-		    "1233444444!!!!!!!");
+		    "1233444444ddcb100");
 }
 
 /* Back to a place of its own; or code whose return nothing shows. */
@@ -30,7 +30,44 @@ static void test_own_stack(void **state)
 		    FILL_TOLD "1111111===1");
 }
 
-/* Behind a jump, or what can't be followed, only the switch itself is told. */
+/* What the other stack goes on with is told by how the code leaves: the word that it
+ * returns by lies there, and is in a register once the stack pointer is above it. */
+static void test_what_it_goes_on_with(void **state)
+{
+	/* boost.context's */
+	ASSERT_TOLD("mov %rdi, %rsp; mov 16(%rsp), %r8; ldmxcsr (%rsp);"
+		    "mov 8(%rsp), %rbp; lea 24(%rsp), %rsp; mov %rsi, %rax; jmp *%r8",
+		    "111cccccccccccccc33333000000");
+	ASSERT_TOLD("mov %rdi, %rsp; mov 16(%rsp), %rdx; add $24, %rsp; jmp *%rdx",
+		    "111CCCCCCCCC@@");
+}
+
+/* A word that is put there, or does not come from there, or is not where it returns. */
+static void test_what_does_not_tell(void **state)
+{
+	static const char *const bodies[] = {
+		"mov %rdi, %rsp; push %rsi; ret",
+		"mov %rdi, %rsp; pop %rax; push %rsi; ret",
+		"mov %rdi, %rsp; mov %rsi, (%rsp); ret",
+		"mov %rdi, %rsp; mov 8(%rsi), %rdx; add $24, %rsp; jmp *%rdx",
+		"mov %rdi, %rsp; mov 8(%rsp), %rdx; mov %rsi, %rdx; add $24, %rsp;"
+		"jmp *%rdx",
+		"mov %rdi, %rsp; mov 24(%rsp), %rdx; add $24, %rsp; jmp *%rdx",
+		"mov %rdi, %rsp; mov 16(%rsp), %rdx; add $24, %rsp; jmp *(%rdx)",
+		"mov %rdi, %rsp; jmp code",
+	};
+
+	for (size_t i = 0; i < sizeof(bodies) / sizeof(*bodies); i++) {
+		const char *text;
+
+		build(bodies[i]);
+		text = told();
+		assert_int_equal(strspn(text, "1"), 3);
+		assert_int_equal(strspn(text + 3, "!"), strlen(text) - 3);
+	}
+}
+
+/* Behind a jump, or what can't be followed, the code before the switch is not told. */
 static void test_what_is_not_followed(void **state)
 {
 	static const char *const bodies[] = {
@@ -48,7 +85,7 @@ static void test_what_is_not_followed(void **state)
 		text = told();
 		n = strlen(text);
 		assert_int_equal(strspn(text, "."), n - 1);
-		assert_string_equal(text + n - 1, "!");
+		assert_string_equal(text + n - 1, "A");
 	}
 }
 
@@ -58,10 +95,13 @@ static void test_behind_what_jumps(void **state)
 {
 	ASSERT_TOLD("test %rax, %rax; jz 1f; jmp *%rax; 1: ret;"
 		    "push %rbp; mov %rsi, %rsp; pop %rbp; ret",
-		    "111111111222!!");
+		    "111111111222b1");
 	ASSERT_TOLD("push %rbx; test %rax, %rax; jz 1f; pop %rbx; ret;"
 		    "nop; 1: mov %rsi, %rsp; pop %rbp; ret",
-		    "12222221....!!");
+		    "12222221....b1");
+	ASSERT_TOLD("push %rbx; test %rax, %rax; jz 1f; pop %rbx; ret;"
+		    "1: nop; mov %rsi, %rsp; pop %rbp; ret",
+		    "12222221....b1");
 }
 
 static void test_several_in_a_gap(void **state)
@@ -69,7 +109,7 @@ static void test_several_in_a_gap(void **state)
 	ASSERT_TOLD("nop; nop; mov (%rdi), %rsp; ret; nopl (%rax); push %rbp;"
 		    "mov 8(%rdi), %rbp; xchg %rax, %rsp; jmp *%rdx; int3;"
 		    "mov 8(%rsp), %rax; xor %ecx, %ecx; ret; nop; nop; nop; nop",
-		    "..111!...12222bb!!.11111111....");
+		    "..111A...12222bb!!.11111111....");
 }
 
 /* What returns with the stack that it began with was called so. */
@@ -248,7 +288,7 @@ static void test_launchpad(void **state)
 	assert_int_equal(rule.ra, UNWIND_RA_FP);
 	assert_int_equal(rule.ra_words, 1);
 	assert_string_equal(told(), "..?????????????????????????????"
-				    "!!...111!");
+				    "!!...111A");
 	ASSERT_TOLD("nop;" LAUNCH "mov 8(%rbp), %r9; mov -16(%rbp), %rsp;"
 		    "mov (%rbp), %rbp; jmp *%r9",
 		    ".?????????????????????????????"
@@ -325,6 +365,8 @@ int main(void)
 		cmocka_unit_test(test_jumps_of_fibers),
 		cmocka_unit_test(test_own_stack),
 		cmocka_unit_test(test_what_is_not_followed),
+		cmocka_unit_test(test_what_it_goes_on_with),
+		cmocka_unit_test(test_what_does_not_tell),
 		cmocka_unit_test(test_behind_what_jumps),
 		cmocka_unit_test(test_several_in_a_gap),
 		cmocka_unit_test(test_straight_code),

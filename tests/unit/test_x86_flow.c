@@ -412,7 +412,7 @@ static void test_contradictions(void **state)
 static void test_switch(void **state)
 {
 	ASSERT_TOLD(FILL "test %rax, %rax; jz 1f; ret; 1: nop; mov (%rdi), %rsp; ret",
-		    FILL_TOLD "111111....!");
+		    FILL_TOLD "111111....A");
 }
 
 /* A block that only a table leads to is a part of the function that it goes on in. */

@@ -24,15 +24,6 @@
 #define LAST_SCAN_MS 200
 #define CALM_SCAN_MS 2500
 
-/* Most of what a look around costs while nothing happens is to wake up for it. But a
- * process that has just begun may be sampled once and end: it is looked at meanwhile. */
-#define PUMP_MS	   50
-#define CALM_MS	   250
-#define STIRRED_NS SECOND_NS
-#define REST_MS	   10
-#define SAMPLER_FD 0
-#define SOON_MS	   1 /* while somebody runs of whom little is known */
-
 #define TRIM_PACE_NS	   100000000ULL
 #define TRIM_FILES_PACE_NS SECOND_NS
 #define TRIM_USUALLY_NS	   (10 * SECOND_NS)
@@ -350,59 +341,6 @@ static int look_at_sampled(struct recording *r, bool is_last)
 	if (!err && r->declared)
 		declared_look(r->declared, aggregator, processes);
 	return err;
-}
-
-void recording_fds(const struct recording *r, struct pollfd fds[RECORDING_FDS])
-{
-	const int of[RECORDING_FDS] = {
-		[SAMPLER_FD] = sampler_fd(r->sampler),
-		worker_fd(r->worker),
-		r->large_file_worker ? worker_fd(r->large_file_worker) : -1,
-	};
-
-	for (size_t i = 0; i < RECORDING_FDS; i++)
-		fds[i] = (struct pollfd){ .fd = of[i], .events = POLLIN };
-}
-
-static bool was_stirred(const struct recording *r)
-{
-	return clock_now_ns() - r->stirred_ns < STIRRED_NS;
-}
-
-int recording_pace_ms(const struct recording *r)
-{
-	if (publisher_is_behind(r->publisher))
-		return 0;
-	if (publisher_is_unsure(r->publisher))
-		return SOON_MS;
-	return was_stirred(r) ? PUMP_MS : CALM_MS;
-}
-
-/* Ticks find out by themselves what is mapped, and nobody waits for what the kernel says
- * of it. Most of what begins and ends all the time has ended a moment later, and costs
- * next to nothing. */
-static bool may_rest(const struct recording *r)
-{
-	return r->was_told && r->ticks_find_files && was_stirred(r) &&
-	       !publisher_is_behind(r->publisher) && !recording_is_of_some(r);
-}
-
-int recording_wait(struct recording *r, struct pollfd *fds, size_t n, int most_ms)
-{
-	bool rests = most_ms > 0 && may_rest(r);
-	int ready;
-
-	if (rests) {
-		fds[SAMPLER_FD].fd = -1;
-		ready = poll(fds, n, REST_MS);
-		fds[SAMPLER_FD].fd = sampler_fd(r->sampler);
-		if (ready > 0)
-			return 0;
-	}
-	if (poll(fds, n, most_ms) < 0 && errno != EINTR)
-		return fail_errno(-errno, "poll");
-	r->was_told = fds[SAMPLER_FD].revents;
-	return 0;
 }
 
 /* What it was told needs its time once for all that came at once. */

@@ -7,6 +7,7 @@
 #include "unwind/launchpad.h"
 #include "unwind/leaf_arm64.h"
 #include "unwind/switch_arm64.h"
+#include "unwind/switched.h"
 #include "unwind/v8_text.h"
 #include "unwind/x86_flow.h"
 #include "unwind/x86_stack.h"
@@ -172,16 +173,34 @@ static bool is_told(const struct code_run *run)
 	return run->end && run->known && run->returns;
 }
 
-static int tell(const struct code_run *run, uint64_t vaddr, const struct cfi_sink *sink)
+/* Behind the load of the stack pointer: by how the code leaves, or nobody knows. */
+static int tell_switched(const struct code_run *run, const struct gap *gap,
+			 const struct cfi_sink *sink)
 {
-	static const struct unwind_rule torn = { .cfa = UNWIND_CFA_TORN }, none;
+	static const struct unwind_rule torn = { .cfa = UNWIND_CFA_TORN };
+	struct switched switched;
+	int err = 0;
+
+	if (!switched_find(gap->code, run->torn_at, run->end, &switched))
+		return sink->row(sink->arg, gap->vaddr + run->torn_at, &torn);
+	for (size_t i = 0; !err && i < switched.n; i++)
+		err = sink->row(sink->arg, gap->vaddr + switched.rows[i].at,
+				&switched.rows[i].rule);
+	return err;
+}
+
+static int tell(const struct code_run *run, const struct gap *gap,
+		const struct cfi_sink *sink)
+{
+	static const struct unwind_rule none;
 	int err = 0;
 
 	for (size_t i = 0; run->known && !err && i < run->n; i++)
-		err = sink->row(sink->arg, vaddr + run->rows[i].at, &run->rows[i].rule);
+		err = sink->row(sink->arg, gap->vaddr + run->rows[i].at,
+				&run->rows[i].rule);
 	if (!err && run->torn_at)
-		err = sink->row(sink->arg, vaddr + run->torn_at, &torn);
-	return err ? err : sink->row(sink->arg, vaddr + run->end, &none);
+		err = tell_switched(run, gap, sink);
+	return err ? err : sink->row(sink->arg, gap->vaddr + run->end, &none);
 }
 
 /* A made stack's first function, if that is what the run begins; its end is the run's. */
@@ -216,17 +235,18 @@ static int tell_run(struct code_run *run, const struct gap *gap, struct x86_flow
 	/* back to a place that was kept before a jump */
 	is_own = x86_flow_rule(flow, run->torn_at, &rule) && rule.cfa != UNWIND_CFA_TORN;
 	if (is_told(run) && !(run->torn_at && is_own))
-		return tell(run, gap->vaddr, sink);
+		return tell(run, gap, sink);
 	return x86_flow_tell(flow, run->begin, run->end ? run->end : gap->n, sink);
 }
 
-/* What lies behind a function's end may be reached by that one's jumps, with more on the
- * stack. Nothing else tells of a switch, so of that all jumps are asked. */
+/* What lies behind a function's end, from there on, may be reached by that one's jumps,
+ * with more on the stack. Nothing else tells of a switch, so of that all jumps are
+ * asked. */
 static bool may_be_a_part(const struct gap *gap, const struct x86_flow *flow,
-			  const struct code_run *run)
+			  const struct code_run *run, size_t from)
 {
-	return gap->jumps && (!run->torn_at || !run->end ||
-			      x86_flow_is_led_to(flow, run->begin, run->end));
+	return gap->jumps &&
+	       (!run->torn_at || !run->end || x86_flow_is_led_to(flow, from, run->end));
 }
 
 static int tell_x86(struct gap *gap, const struct cfi_sink *sink)
@@ -242,13 +262,15 @@ static int tell_x86(struct gap *gap, const struct cfi_sink *sink)
 						    .data = gap->data },
 				&flow);
 
-	if (!err && gap->n > SWITCH_MAX)
-		return x86_flow_tell(flow, gap->begin, gap->end, sink);
 	if (err)
 		return err;
+	if (gap->n > SWITCH_MAX)
+		return x86_flow_tell(flow, gap->begin, gap->end, sink);
 	do {
-		read_run(gap, run.end, &run);
-		run.known &= !may_be_a_part(gap, flow, &run);
+		size_t from = run.end;
+
+		read_run(gap, from, &run);
+		run.known &= !may_be_a_part(gap, flow, &run, from);
 		if (run.n)
 			err = tell_run(&run, gap, flow, sink);
 		gap->jumps |= run.jumps || (run.goes && !run.torn_at);

@@ -47,8 +47,9 @@ DEFINE_FREEP(x86_flow)
 /* The rule for the instruction at an offset; false: none is known, or none is there. */
 bool x86_flow_rule(struct x86_flow *flow, size_t at, struct unwind_rule *ret);
 
-/* Does a jump from elsewhere in the code lead to one of its bytes [begin, end)? Those that
- * go through a register or through a table that was not found lead nobody knows where. */
+/* Does a jump from elsewhere in the code lead to one of its bytes [begin, end)? Those
+ * that go through a register or through a table that was not found lead nobody knows
+ * where. */
 bool x86_flow_is_led_to(const struct x86_flow *flow, size_t begin, size_t end);
 
 /* Tells the rows of its bytes [begin, end), the last one of no rule if any is told. 0, or

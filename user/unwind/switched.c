@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "unwind/switched.h"
+
+#include "obj/x86_insn.h"
+#include "unwind/x86_frame.h"
+#include "unwind/x86_stack.h"
+
+#define PLACE_BYTES 8
+#define N_REGS	    16
+#define NO_PLACE    INT32_MIN /* a place that is not known */
+#define FAR	    4096      /* bytes: a switch keeps a few hundred */
+
+/* Places count from where the stack pointer was loaded. */
+struct other_stack {
+	const uint8_t *code;
+	int sp;		   /* where it is now */
+	int holds[N_REGS]; /* each register what was loaded from there */
+	int cfa, ra;	   /* what comes of it */
+	int ra_reg;	   /* by which it leaves, or X86_NO_REG */
+	int fp;		   /* where the frame pointer was loaded from */
+};
+
+/* jmp *%reg; X86_NO_REG: another. */
+static int jumps_to(const uint8_t *code, size_t n)
+{
+	bool has_rex = n > 2 && (code[n - 3] & 0xf0) == 0x40;
+
+	if (n < 2 || code[n - 2] != 0xff || (code[n - 1] & 0xf8) != 0xe0)
+		return X86_NO_REG;
+	return (code[n - 1] & 7) + (has_rex && code[n - 3] & 1 ? 8 : 0);
+}
+
+static void note_load(struct other_stack *on, const struct x86_effect *is)
+{
+	for (int reg = 0; reg < N_REGS; reg++)
+		if (is->writes >> reg & 1)
+			on->holds[reg] = NO_PLACE;
+	if (is->way == X86_LOADS && is->base == X86_SP)
+		on->holds[is->reg] = on->sp + is->distance;
+	if (is->way == X86_LOADS && is->base == X86_SP && is->reg == X86_FP)
+		on->fp = on->holds[X86_FP];
+}
+
+/* The word that it returns by was there before, and nothing was put in its place. */
+static bool note_end(struct other_stack *on, const struct x86_effect *is,
+		     const uint8_t *code, size_t n)
+{
+	on->ra_reg = is->returns ? X86_NO_REG : jumps_to(code, n);
+	if (on->ra_reg != X86_NO_REG)
+		on->ra = on->holds[on->ra_reg];
+	else
+		on->ra = is->returns ? on->sp : NO_PLACE;
+	on->cfa = is->returns ? on->sp + PLACE_BYTES : on->sp;
+	return on->ra >= 0 && on->ra % PLACE_BYTES == 0 && on->cfa % PLACE_BYTES == 0 &&
+	       on->ra < on->cfa && on->cfa <= FAR;
+}
+
+/* One instruction; false: there is no telling. */
+static bool read_one(struct other_stack *on, const struct x86_effect *is)
+{
+	bool stores = is->way == X86_STORES && is->base == X86_SP;
+
+	if (is->jumps || is->sp != X86_SP_MOVED || is->pushed > 0 || stores)
+		return false;
+	note_load(on, is);
+	on->sp -= is->pushed;
+	return true;
+}
+
+static bool read_all(struct other_stack *on, size_t begin, size_t end)
+{
+	struct x86_effect is;
+	bool calls;
+
+	for (size_t at = begin, n; at < end; at += n) {
+		n = x86_insn_bytes(on->code + at, end - at, &calls);
+		if (!n || calls)
+			return false;
+		is = x86_effect(on->code + at, n);
+		if (is.leaves)
+			return note_end(on, &is, on->code + at, n);
+		if (!read_one(on, &is))
+			return false;
+	}
+	return false;
+}
+
+/* The caller's frame pointer is the other stack's, too: there by now, or in its place. A
+ * return address above which the stack pointer has gone is in a register. */
+static struct unwind_rule rule_for(const struct other_stack *whole,
+				   const struct other_stack *so_far)
+{
+	bool is_behind = so_far->sp == whole->cfa;
+	struct unwind_rule rule = {
+		.cfa = UNWIND_CFA_SP,
+		.cfa_offset = whole->cfa - so_far->sp,
+		.ra = is_behind ? UNWIND_RA_REG : UNWIND_RA_CFA,
+		.ra_words = (short)(is_behind ? x86_dwarf_number(whole->ra_reg)
+					      : (whole->ra - whole->cfa) / PLACE_BYTES),
+		.bx_words = UNWIND_BX_LOST, /* not followed */
+		.fp = UNWIND_FP_LOST,
+	};
+
+	if (so_far->fp != NO_PLACE) {
+		rule.fp = UNWIND_FP_SAME;
+	} else if (whole->fp != NO_PLACE && whole->fp < whole->cfa) {
+		rule.fp = UNWIND_FP_CFA;
+		rule.fp_words = (short)((whole->fp - whole->cfa) / PLACE_BYTES);
+	}
+	return rule;
+}
+
+static bool add(struct switched *ret, size_t at, struct unwind_rule rule)
+{
+	if (ret->n == SWITCHED_ROWS_MAX)
+		return false;
+	ret->rows[ret->n].at = at;
+	ret->rows[ret->n++].rule = rule;
+	return true;
+}
+
+bool switched_find(const uint8_t *code, size_t begin, size_t end, struct switched *ret)
+{
+	struct other_stack whole = { .code = code, .fp = NO_PLACE }, so_far;
+	bool calls, fits;
+
+	for (int reg = 0; reg < N_REGS; reg++)
+		whole.holds[reg] = NO_PLACE;
+	so_far = whole;
+	*ret = (struct switched){ 0 };
+	if (!read_all(&whole, begin, end))
+		return false;
+	fits = add(ret, begin, rule_for(&whole, &so_far));
+	for (size_t at = begin, n; fits && at < end; at += n) {
+		int sp = so_far.sp, fp = so_far.fp;
+		struct x86_effect is;
+
+		n = x86_insn_bytes(code + at, end - at, &calls);
+		is = x86_effect(code + at, n);
+		if (is.leaves)
+			break;
+		read_one(&so_far, &is);
+		if (so_far.sp != sp || so_far.fp != fp)
+			fits = add(ret, at + n, rule_for(&whole, &so_far));
+	}
+	return fits;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What a switch of stacks goes on with (x86-64): behind the load of the stack pointer,
+ * the code itself tells by how it leaves where on the other stack its caller's return
+ * address lies, as boost.context's jump_fcontext() does.
+ */
+#ifndef WEFT_UNWIND_SWITCHED_H
+#define WEFT_UNWIND_SWITCHED_H
+
+#include "unwind/cfi.h"
+
+#define SWITCHED_ROWS_MAX 16
+
+struct switched {
+	size_t n;
+	struct {
+		size_t at; /* in the code */
+		struct unwind_rule rule;
+	} rows[SWITCHED_ROWS_MAX];
+};
+
+/* Of straight code [begin, end) that begins behind that load and ends by leaving. False:
+ * it does not tell. */
+bool switched_find(const uint8_t *code, size_t begin, size_t end, struct switched *ret);
+
+#endif
