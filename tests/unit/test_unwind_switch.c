@@ -55,6 +55,7 @@ static void test_what_does_not_tell(void **state)
 		"mov %rdi, %rsp; mov 24(%rsp), %rdx; add $24, %rsp; jmp *%rdx",
 		"mov %rdi, %rsp; mov 16(%rsp), %rdx; add $24, %rsp; jmp *(%rdx)",
 		"mov %rdi, %rsp; jmp code",
+		"mov %rdi, %rsp; pop %rbp; xor %ebp, %ebp; ret",
 	};
 
 	for (size_t i = 0; i < sizeof(bodies) / sizeof(*bodies); i++) {

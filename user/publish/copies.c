@@ -176,7 +176,7 @@ static bool is_of_interest(struct publisher *p, const struct process *process,
 	bool loses = loses_most(entry, map, is_lost_there);
 
 	if (!program || entry->hotspot.is_put)
-		return program;
+		return program != NULL;
 	program->n_lost += is_lost_there;
 	program->n_unproven += !is_lost_there;
 	return is_lost_there ? loses

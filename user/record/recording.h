@@ -30,9 +30,9 @@ void recording_fds(const struct recording *recording, struct pollfd fds[RECORDIN
 int recording_pace_ms(const struct recording *recording);
 
 /*
- * Waits for one of n, the first of which are those, some `most_ms` at most. Behind what
- * the kernel told of processes it is not heard for a moment, unless that is 0: who is in
- * haste. 0 or -errno of poll(2); a signal ends it, too.
+ * Waits for one of n, the first of which are those, some `most_ms` at most. While the
+ * kernel tells much of processes it is not heard for a moment at a time, unless that is
+ * 0: who is in haste. 0 or -errno of poll(2); a signal ends it, too.
  */
 int recording_wait(struct recording *recording, struct pollfd *fds, size_t n,
 		   int most_ms);

@@ -48,9 +48,11 @@ struct recording {
 	uint64_t stirred_ns;   /* when something was last told that may need an answer */
 	bool is_stirred;       /* it was since */
 	bool ticks_find_files; /* of processes that nothing was told of */
-	bool was_told;	       /* it was the sampler that ended the last wait */
-	uint64_t trimmed_ns;   /* when the module table was gone through */
-	bool must_look;	       /* something about processes was not told since */
+	bool was_told_much; /* the sampler ended the last wait, and many before that, */
+	uint64_t told_ns;   /* since when it was counted how often: */
+	unsigned int n_told;
+	uint64_t trimmed_ns;	  /* when the module table was gone through */
+	bool must_look;		  /* something about processes was not told since */
 	struct scan_queue unread; /* they run where nothing is known, or had to wait */
 };
 

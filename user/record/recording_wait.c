@@ -12,6 +12,8 @@
 #define CALM_MS	   250
 #define STIRRED_NS SECOND_NS
 #define REST_MS	   10
+#define AT_ONCE	   8 /* times in AT_ONCE_NS that it is heard without a rest */
+#define AT_ONCE_NS 100000000ULL
 #define SOON_MS	   1 /* while somebody runs of whom little is known */
 
 #define SAMPLER_FD 0 /* of recording_fds() */
@@ -42,12 +44,26 @@ int recording_pace_ms(const struct recording *r)
 	return was_stirred(r) ? PUMP_MS : CALM_MS;
 }
 
+/* A program by itself is heard of at once, however soon it ends: else nobody could open
+ * its file. */
+static void note_told(struct recording *r, bool was_told)
+{
+	uint64_t now = clock_now_ns();
+
+	if (now - r->told_ns >= AT_ONCE_NS) {
+		r->told_ns = now;
+		r->n_told = 0;
+	}
+	r->n_told += was_told;
+	r->was_told_much = was_told && r->n_told > AT_ONCE;
+}
+
 /* Ticks find out by themselves what is mapped, and nobody waits for what the kernel says
  * of it. Most of what begins and ends all the time has ended a moment later, and costs
  * next to nothing. */
 static bool may_rest(const struct recording *r)
 {
-	return r->was_told && r->ticks_find_files && was_stirred(r) &&
+	return r->was_told_much && r->ticks_find_files && was_stirred(r) &&
 	       !publisher_is_behind(r->publisher) && !recording_is_of_some(r);
 }
 
@@ -65,6 +81,6 @@ int recording_wait(struct recording *r, struct pollfd *fds, size_t n, int most_m
 	}
 	if (poll(fds, n, most_ms) < 0 && errno != EINTR)
 		return fail_errno(-errno, "poll");
-	r->was_told = fds[SAMPLER_FD].revents;
+	note_told(r, fds[SAMPLER_FD].revents);
 	return 0;
 }

@@ -30,14 +30,21 @@ static int jumps_to(const uint8_t *code, size_t n)
 	return (code[n - 1] & 7) + (has_rex && code[n - 3] & 1 ? 8 : 0);
 }
 
+/* From there, all of it, into a register that is followed. */
+static bool loads(const struct x86_effect *is)
+{
+	return is->way == X86_LOADS && is->base == X86_SP && is->reg >= 0 &&
+	       is->reg < N_REGS;
+}
+
 static void note_load(struct other_stack *on, const struct x86_effect *is)
 {
 	for (int reg = 0; reg < N_REGS; reg++)
 		if (is->writes >> reg & 1)
 			on->holds[reg] = NO_PLACE;
-	if (is->way == X86_LOADS && is->base == X86_SP)
+	if (loads(is))
 		on->holds[is->reg] = on->sp + is->distance;
-	if (is->way == X86_LOADS && is->base == X86_SP && is->reg == X86_FP)
+	if (loads(is) && is->reg == X86_FP)
 		on->fp = on->holds[X86_FP];
 }
 
@@ -59,8 +66,9 @@ static bool note_end(struct other_stack *on, const struct x86_effect *is,
 static bool read_one(struct other_stack *on, const struct x86_effect *is)
 {
 	bool stores = is->way == X86_STORES && is->base == X86_SP;
+	bool loses_fp = is->writes_fp && !(loads(is) && is->reg == X86_FP);
 
-	if (is->jumps || is->sp != X86_SP_MOVED || is->pushed > 0 || stores)
+	if (is->jumps || is->sp != X86_SP_MOVED || is->pushed > 0 || stores || loses_fp)
 		return false;
 	note_load(on, is);
 	on->sp -= is->pushed;
