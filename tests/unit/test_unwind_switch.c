@@ -40,6 +40,7 @@ static void test_what_it_goes_on_with(void **state)
 		    "111cccccccccccccc33333000000");
 	ASSERT_TOLD("mov %rdi, %rsp; mov 16(%rsp), %rdx; add $24, %rsp; jmp *%rdx",
 		    "111CCCCCCCCC@@");
+	ASSERT_TOLD("mov %rdi, %rsp; pop (%rax); ret", "111BBA"); /* into no register */
 }
 
 /* A word that is put there, or does not come from there, or is not where it returns. */
