@@ -374,14 +374,17 @@ static void say(const struct test *t)
 {
 	const struct ledger *ledger = &t->sums.ledgers[HOOK_ONCPU];
 	const struct module_table *modules = pipeline_modules(t->recording->pipeline);
+	const struct process_counts *processes =
+		process_counts(pipeline_processes(t->recording->pipeline));
 	size_t n = t->held.n;
 
 	printf("{\"windows\":%u,\"samples\":%" PRIu64 ",\"unnamed\":%" PRIu64
 	       ",\"entered\":%llu,\"ring_full\":%llu,\"on_their_way\":%" PRId64
-	       ",\"lives\":%" PRIu64 ",\"modules_let_go\":%" PRIu64 ",\n",
+	       ",\"lives\":%" PRIu64 ",\"records_lost\":%" PRIu64
+	       ",\"modules_let_go\":%" PRIu64 ",\n",
 	       t->n_closed, t->samples, t->unnamed, ledger->entered,
 	       ledger->outcomes[OUTCOME_RING_FULL], t->on_their_way_max, t->seen,
-	       module_counts(modules).let_go);
+	       (uint64_t)processes->lost, module_counts(modules).let_go);
 	say_held("most", &t->most);
 	say_held("early", least(t, n * 2 / 5, n * 3 / 5));
 	say_held("late", least(t, n * 4 / 5, n));
