@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -125,4 +126,16 @@ char *maps_text_line(char **text)
 	*end = '\0';
 	*text = end + 1;
 	return line;
+}
+
+bool maps_text_parse(const char *line, struct maps_line *ret)
+{
+	int path = 0;
+
+	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %x:%x %" SCNu64 " %n",
+		   &ret->start, &ret->end, ret->rights, &ret->pgoff, &ret->maj, &ret->min,
+		   &ret->ino, &path) < 7)
+		return false;
+	ret->path = line + path;
+	return ret->start < ret->end;
 }

@@ -7,6 +7,8 @@
 
 #include "base/str.h"
 
+#include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 /* How much is read: bytes of lines of code, and of all lines that the kernel prints,
@@ -22,6 +24,17 @@ int maps_text_read(int fd, struct maps_most most, struct str *ret);
 
 /* The same of a process's own, which may wait (proc/opener.h). */
 int maps_text_of(pid_t tid, struct maps_most most, struct str *ret);
+
+/* What a line says. */
+struct maps_line {
+	uint64_t start, end, pgoff, ino;
+	unsigned int maj, min;
+	char rights[5];	  /* "rwxp", each of them a dash where it is none */
+	const char *path; /* in the line, up to its end; as the kernel writes it */
+};
+
+/* False: it is none, or of no bytes. */
+bool maps_text_parse(const char *line, struct maps_line *ret);
 
 /* Takes the next line off, and ends it where its newline was. NULL: there is none. */
 char *maps_text_line(char **text);

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/vec.h"
+#include "proc/maps_text.h"
 #include "proc/open.h"
 #include "proc/open_below.h"
 #include "proc/open_copy.h"
@@ -13,7 +14,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <linux/magic.h>
 #include <stdio.h>
 #include <string.h>
@@ -48,19 +48,16 @@ static bool is_kept_from_us(pid_t pid, const struct mapping *map)
 	       (unsigned int)fs.f_type == FUSE_SUPER_MAGIC;
 }
 
-/* "start-end perms pgoff maj:min ino   path"; false: another file's. */
+/* False: another file's. */
 static bool read_line(const char *line, const struct module *module, struct piece *ret)
 {
-	unsigned int maj, min;
-	uint64_t ino;
-	char perms[5];
+	struct maps_line map;
 
-	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %x:%x %" SCNu64,
-		   &ret->start, &ret->end, perms, &ret->pgoff, &maj, &min, &ino) < 7)
+	if (!maps_text_parse(line, &map) || map.maj != module->maj ||
+	    map.min != module->min || map.ino != module->ino)
 		return false;
-	ret->is_writable = perms[1] == 'w';
-	return ret->start < ret->end && maj == module->maj && min == module->min &&
-	       ino == module->ino;
+	*ret = (struct piece){ map.start, map.end, map.pgoff, map.rights[1] == 'w' };
+	return true;
 }
 
 /*

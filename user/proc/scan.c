@@ -11,7 +11,6 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -33,23 +32,22 @@ static void copy_path(char *out, size_t room, const char *line)
 	out[n] = '\0';
 }
 
-/* "start-end perms pgoff maj:min ino   path"; false: not an executable one. */
+/* False: not an executable one. */
 static bool read_line(const char *line, struct side_event *event)
 {
-	char perms[5];
-	uint64_t end;
-	int path = 0;
+	struct maps_line map;
 
-	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %x:%x %" SCNu64 " %n",
-		   &event->start, &end, perms, &event->pgoff, &event->maj, &event->min,
-		   &event->ino, &path) < 7)
+	if (!maps_text_parse(line, &map) || map.rights[2] != 'x')
 		return false;
-	if (perms[2] != 'x' || end <= event->start)
-		return false;
-	event->bytes = end - event->start;
-	event->is_shared = perms[3] == 's';
-	event->is_writable = perms[1] == 'w';
-	copy_path(event->path, sizeof(event->path), line + path);
+	event->start = map.start;
+	event->bytes = map.end - map.start;
+	event->pgoff = map.pgoff;
+	event->maj = map.maj;
+	event->min = map.min;
+	event->ino = map.ino;
+	event->is_shared = map.rights[3] == 's';
+	event->is_writable = map.rights[1] == 'w';
+	copy_path(event->path, sizeof(event->path), map.path);
 	side_event_cut_deleted(event->path);
 	return true;
 }
