@@ -68,9 +68,11 @@ static size_t read_pages(int memory, uint64_t begin, uint8_t *bytes, size_t n)
 	size_t came = 0;
 
 	for (size_t at = 0, some; at < n; at += some) {
-		some = CODE_AT - (begin + at) % CODE_AT;
+		ssize_t got = pread(memory, bytes + at, n - at, (off_t)(begin + at));
+
+		some = got > 0 ? (size_t)got : CODE_AT - (begin + at) % CODE_AT;
 		some = some < n - at ? some : n - at;
-		if (pread(memory, bytes + at, some, (off_t)(begin + at)) == (ssize_t)some)
+		if (got > 0)
 			came += some;
 		else
 			memset(bytes + at, NO_CODE, some);

@@ -165,9 +165,7 @@ static bool loses_most(struct process_entry *entry, const struct mapping *map,
 	return counts->n_lost > counts->n_unproven;
 }
 
-/* Is the code in which this sample's stack was lost, or unproven, to be copied? What a
- * library generates beside a JVM is: if it leaves the frame pointer alone, that leads on
- * to Java, past C, and nothing is ever lost. */
+/* Is the code in which this sample's stack was lost, or unproven, to be copied? */
 static bool is_of_interest(struct publisher *p, const struct process *process,
 			   struct process_entry *entry, const struct mapping *map,
 			   bool is_lost_there)
@@ -175,8 +173,8 @@ static bool is_of_interest(struct publisher *p, const struct process *process,
 	struct program *program = program_of(p, process);
 	bool loses = loses_most(entry, map, is_lost_there);
 
-	if (!program || entry->hotspot.is_put)
-		return program != NULL;
+	if (!program)
+		return false;
 	program->n_lost += is_lost_there;
 	program->n_unproven += !is_lost_there;
 	return is_lost_there ? loses
@@ -198,9 +196,12 @@ void copies_on_sample(struct publisher *p, const struct sample_rec *rec)
 	if (!process || process->ended_ns || !entry)
 		return;
 	map = find_lost(process, rec, &addr);
-	/* a JVM's code cache says more of its own */
+	/* A JVM's code cache says more of its own. What a library generates beside it may
+	 * leave the frame pointer alone: that leads on to Java, past C, and nothing is
+	 * ever lost. */
 	if (map && !hotspot_may_own(&entry->hotspot, addr) &&
-	    is_of_interest(p, process, entry, map, is_lost(rec->ending)) &&
+	    (entry->hotspot.is_put ||
+	     is_of_interest(p, process, entry, map, is_lost(rec->ending))) &&
 	    !is_too_soon(p, entry, map, p->config.outside->now_ns()))
 		publisher_note_error(p, copy(p, process, map, addr));
 }
