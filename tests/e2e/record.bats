@@ -162,6 +162,7 @@ waits_for_reader() {
 	recorder_runs
 	kill -INT "$recorder"
 	waits_for_reader
+	sleep 1.1 # until then it is the first one once more
 	kill -INT "$recorder"
 	recorder_ends 130
 	[ "$(find . -name '*.part' | wc -l)" -eq 0 ]
@@ -174,6 +175,7 @@ waits_for_reader() {
 	recorder_runs
 	kill -INT "$recorder"
 	waits_for_reader
+	sleep 1.1 # until then it is the first one once more
 	kill -INT "$recorder"
 	recorder_ends 130
 	[ ! -e tape ]

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "base/signals.h"
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/outfile.h"
 
@@ -84,22 +85,33 @@ bool signals_pend(void)
 	return false;
 }
 
+/* timeout(1) stops what it runs and then all of its process group, so that one signal
+ * comes twice; a key is easily hit twice. */
+#define SAME_NS SECOND_NS
+
 static const char *last_words;
+static uint64_t let_go_ns;
 
 static void end_at_once(int number)
 {
+	const struct sigaction usual = { .sa_handler = SIG_DFL };
+
+	if (last_words && clock_now_ns() - let_go_ns < SAME_NS)
+		return;
 	outfile_abandon(last_words);
-	raise(number); /* which has its usual effect again, once we return */
+	sigaction(number, &usual, NULL);
+	raise(number); /* for when we return */
 }
 
 void signals_let_go(const char *what_ends)
 {
 	const struct sigaction end = { .sa_handler = end_at_once,
-				       .sa_flags = (int)SA_RESETHAND };
+				       .sa_flags = SA_RESTART };
 	struct sigaction now;
 	sigset_t set;
 
 	last_words = what_ends;
+	let_go_ns = clock_now_ns();
 	ignore_file_size(NULL);
 	sigemptyset(&set);
 	for (int i = 0; i < SIGNALS_TAKEN; i++) {

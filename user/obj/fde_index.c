@@ -118,8 +118,13 @@ bool fde_index_find(const struct paged_file *file, const struct elf_info *info,
 	if (!search(file, info, vaddr, &found) || !found.behind ||
 	    !read_entry(file, info, found.behind - 1, &entry))
 		return false;
-	*ret = (struct fde){ .begin = place(info, entry.begin) };
+	*ret = (struct fde){ .begin = place(info, entry.begin), .next = UINT64_MAX };
 	read_fde(file, info, entry.fde, ret);
+	if (found.behind == found.n)
+		return true;
+	if (!read_entry(file, info, found.behind, &entry))
+		return false;
+	ret->next = place(info, entry.begin);
 	return true;
 }
 

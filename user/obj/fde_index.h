@@ -11,6 +11,7 @@
 
 struct fde {
 	uint64_t begin, end; /* of the function, as linked; end is 0: not told as usual */
+	uint64_t next;	     /* where the one behind it begins; UINT64_MAX: none does */
 	bool is_silent;	     /* all through it the CFA is where it was at the call */
 	uint64_t said_offset; /* its augmentation's length, and what is behind it */
 	uint32_t said_bytes;

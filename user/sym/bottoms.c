@@ -59,7 +59,7 @@ bool bottoms_is_suspect(const struct frame *frame, const struct code_file *in,
 
 	return frame->returned == 1 && !frame->uncallable && !frame->unproven &&
 	       elf_vaddr_of_offset(in->info, frame->offset, &vaddr) &&
-	       fde_index_find(&in->file, in->info, vaddr, &fde) && fde.begin == vaddr &&
-	       fde_index_find(&in->file, in->info, target, &fde) && fde.begin == target &&
+	       code_file_fde(in, vaddr, &fde) && fde.begin == vaddr &&
+	       code_file_fde(in, target, &fde) && fde.begin == target &&
 	       is_plain(in, target);
 }

@@ -87,7 +87,7 @@ static bool is_part(const struct code_file *in, uint64_t begin)
 	uint8_t op;
 	size_t n;
 
-	if (!fde_index_find(&in->file, in->info, begin, &fde))
+	if (!code_file_fde(in, begin, &fde))
 		return false;
 	n = fde.said_bytes < sizeof(said) ? fde.said_bytes : sizeof(said);
 	if (paged_read(&in->file, fde.said_offset, said, n) != n)
@@ -119,8 +119,8 @@ static bool target_stays(const struct code_file *in, uint64_t target)
 	struct function_code function = { in->info->machine, bytes, 0 };
 	struct fde fde;
 
-	if (!fde_index_find(&in->file, in->info, target, &fde) || fde.begin != target ||
-	    !fde.end || fde.end - fde.begin > sizeof(bytes))
+	if (!code_file_fde(in, target, &fde) || fde.begin != target || !fde.end ||
+	    fde.end - fde.begin > sizeof(bytes))
 		return false;
 	function.n = fde.end - fde.begin;
 	return code_file_read(in, target, bytes, function.n) == function.n &&

@@ -37,7 +37,22 @@ struct code_frames {
 	size_t user;	     /* whose file was asked for last, or NO_USER */
 	uint32_t module;     /* of that file */
 	struct code_file of; /* info NULL: none was asked for, or it has none */
+	struct fde last;
 };
+
+bool code_file_fde(const struct code_file *in, uint64_t vaddr, struct fde *ret)
+{
+	struct fde *last = in->last;
+
+	if (vaddr < last->begin || vaddr >= last->next) {
+		last->next = 0;
+		if (!fde_index_find(&in->file, in->info, vaddr, ret))
+			return false;
+		*last = *ret;
+	}
+	*ret = *last;
+	return true;
+}
 
 bool code_file_function(const struct code_file *in, const struct frame *frame,
 			struct fde *ret, uint64_t *ret_at)
@@ -45,7 +60,7 @@ bool code_file_function(const struct code_file *in, const struct frame *frame,
 	uint64_t vaddr;
 
 	if (!elf_vaddr_of_offset(in->info, frame->offset, &vaddr) ||
-	    !fde_index_find(&in->file, in->info, vaddr - frame->returned, ret))
+	    !code_file_fde(in, vaddr - frame->returned, ret))
 		return false;
 	*ret_at = vaddr - ret->begin;
 	return true;
@@ -189,7 +204,8 @@ static void begin_turn(struct code_frames *frames, uint32_t module)
 	int fd = files_fd(frames->files, module);
 
 	frames->module = module;
-	frames->of = (struct code_file){ { frames->pages, fd }, NULL };
+	frames->last.next = 0;
+	frames->of = (struct code_file){ { frames->pages, fd }, &frames->last, NULL };
 	if (fd < 0)
 		return;
 	frames->of.info = info_of(frames->files, module);

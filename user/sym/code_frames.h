@@ -35,9 +35,13 @@ const struct frame *code_frames_get(const struct code_frames *frames, uint32_t i
 
 struct code_file {
 	struct paged_file file; /* until the next one is asked for */
+	struct fde *last;	/* that was found in it; next is 0: none was */
 	/* of what is no ELF file: a type of ET_NONE, no segments */
 	const struct elf_info *info;
 };
+
+/* As fde_index_find(). Who asks is often in the function that was asked for last. */
+bool code_file_fde(const struct code_file *in, uint64_t vaddr, struct fde *ret);
 
 /* The function that a frame is in: a return address is of its call's. *ret_at: how many
  * bytes behind its first one the frame is. */

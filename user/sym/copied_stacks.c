@@ -83,7 +83,7 @@ static bool leads_to_copier(const struct code_file *in, uint64_t vaddr, bool by_
 	struct fde fde;
 	size_t n;
 
-	if (!fde_index_find(&in->file, in->info, vaddr, &fde) || fde.begin != vaddr)
+	if (!code_file_fde(in, vaddr, &fde) || fde.begin != vaddr)
 		return false;
 	if (find_copier(in, &fde, &copier))
 		return true;

@@ -116,7 +116,7 @@ static bool is_within(const struct frame *frame, const struct code_file *in)
 	uint64_t vaddr;
 
 	return elf_vaddr_of_offset(in->info, frame->offset, &vaddr) &&
-	       fde_index_find(&in->file, in->info, vaddr, &fde) && fde.begin != vaddr;
+	       code_file_fde(in, vaddr, &fde) && fde.begin != vaddr;
 }
 
 static bool is_to_be_checked(const struct frame *frame)
@@ -188,39 +188,25 @@ static int look_at_return(struct checking *c, const struct frame *frame,
 	return 0;
 }
 
-static int look_at_switch(struct checking *c, const struct frame *frame,
-			  const struct code_file *in, struct checked *is)
+/* All else: then it is known, unless there was no time for it. */
+static int look_at_code(struct checking *c, const struct frame *frame,
+			const struct code_file *in, struct checked *is)
 {
+	struct code_verdict *verdict = &is->is;
+
 	if (is->is_known)
 		return 0;
-	is->is.is_switching =
+	verdict->is_switching =
 		switches_is_one(frame, in) || copied_stacks_is_copying(frame, in);
-	return 0;
-}
-
-static int look_at_call(struct checking *c, const struct frame *frame,
-			const struct code_file *in, struct checked *is)
-{
-	if (is->is_known)
-		return 0;
-	is->is.begin = call_pairs_function(frame, in);
-	is->is.is_aimed = call_pairs_target(frame, in, &is->is.target);
-	is->is.is_suspect =
-		is->is.is_aimed && bottoms_is_suspect(frame, in, is->is.target);
-	return 0;
-}
-
-/* The last look: then all is known, unless there was no time for it. */
-static int look_at_copy(struct checking *c, const struct frame *frame,
-			const struct code_file *in, struct checked *is)
-{
-	if (is->is_known)
-		return 0;
-	is->is.begins_copy = copied_stacks_begins(frame, in);
+	verdict->begin = call_pairs_function(frame, in);
+	verdict->is_aimed = call_pairs_target(frame, in, &verdict->target);
+	verdict->is_suspect =
+		verdict->is_aimed && bottoms_is_suspect(frame, in, verdict->target);
+	verdict->begins_copy = copied_stacks_begins(frame, in);
 	if (!c->sources->verdicts || code_frames_is_spent(c->frames))
 		return 0;
 	return code_verdicts_keep(c->sources->verdicts, serial_of(c, frame), frame,
-				  &is->is);
+				  verdict);
 }
 
 /* Of code that may be written to, the file says nothing. */
@@ -259,15 +245,14 @@ static int mark(const struct checking *c, struct names *names, uint32_t id)
 	return is->begins_copy ? names_set_copied_start(names, id) : 0;
 }
 
-/* What matters most goes first: a user's files have a time for all looks. */
+/* What matters most goes first: a user's files have a time for all looks. The others go
+ * together, since they read the same pages. */
 static int check_all(struct checking *c, struct names *names, size_t n)
 {
-	static const look looks[] = { look_at_return, look_at_switch, look_at_call,
-				      look_at_copy };
-	int err = 0;
+	int err = look_at_all(c, look_at_return);
 
-	for (size_t i = 0; !err && i < sizeof(looks) / sizeof(*looks); i++)
-		err = look_at_all(c, looks[i]);
+	if (!err)
+		err = look_at_all(c, look_at_code);
 	for (uint32_t id = 0; !err && id < n; id++)
 		err = mark(c, names, id);
 	return err;

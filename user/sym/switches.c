@@ -108,7 +108,7 @@ static bool read_leaf(const struct code_file *in, const struct frame *frame,
 	uint64_t vaddr;
 
 	if (!elf_vaddr_of_offset(in->info, frame->offset, &vaddr) ||
-	    !fde_index_find(&in->file, in->info, vaddr, &ret->fde))
+	    !code_file_fde(in, vaddr, &ret->fde))
 		return false;
 	ret->at = vaddr - ret->fde.begin;
 	if (!ret->at || ret->at > sizeof(ret->code) || ret->at > frame->offset)
