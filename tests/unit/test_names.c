@@ -20,6 +20,8 @@ static const char syms_c[] =
 	"NOINLINE int __plain(int n) { return sink = n - 7; }\n"
 	"static int twin(int) __attribute__((alias(\"__twin\"), used));\n"
 	"NOINLINE int __twin(int n) { return sink = n - 9; }\n"
+	"__attribute__((section(\".text#\"))) const unsigned char array[8] = { 0xc3 };\n"
+	"const unsigned char data[8] = { 0xc3 };\n"
 	"asm(\".text\\n.p2align 4\\n"
 	".globl asm_first\\nasm_first: nop\\n.rept 30\\nnop\\n.endr\\n"
 	".globl asm_second\\nasm_second: ret\\n.rept 15\\nnop\\n.endr\\n"
@@ -69,6 +71,17 @@ static void names_functions_by_their_size(void **state)
 	assert_string_equal(name_at(fd, "outer", 23), "outer");
 	assert_string_equal(name_at(fd, "after_outer_hole", 0), "after_outer_hole");
 	assert_string_equal(name_at(fd, "after_outer_hole", 1), "");
+	close(fd);
+}
+
+/* Not what is data, though it looks the same. */
+static void names_code_in_an_array(void **state)
+{
+	int fd = open_file("syms.so");
+
+	assert_string_equal(name_at(fd, "array", 0), "array");
+	assert_string_equal(name_at(fd, "array", 7), "array");
+	assert_string_equal(name_at(fd, "data", 0), "");
 	close(fd);
 }
 
@@ -342,6 +355,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(names_functions_by_their_size),
+		cmocka_unit_test(names_code_in_an_array),
 		cmocka_unit_test(names_assembly_up_to_the_next_symbol),
 		cmocka_unit_test(gives_the_name_that_users_know),
 		cmocka_unit_test(what_is_gccs_ends_soon),

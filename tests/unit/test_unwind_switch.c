@@ -43,6 +43,22 @@ static void test_what_it_goes_on_with(void **state)
 	ASSERT_TOLD("mov %rdi, %rsp; pop (%rax); ret", "111BBA"); /* into no register */
 }
 
+/* libco's, which keeps the frame pointer elsewhere, alone or in an array of a page. */
+static void test_frame_pointer_elsewhere(void **state)
+{
+	static const char *const behind[] = { TOLD_FUNCTION,
+					      ".p2align 6; .skip 4096\n" TOLD_FUNCTION };
+
+	for (size_t i = 0; i < sizeof(behind) / sizeof(*behind); i++) {
+		build_within(TOLD_FUNCTION,
+			     "mov %rsp, (%rsi); mov (%rdi), %rsp; pop %rax;"
+			     "mov %rbp, 8(%rsi); mov 8(%rdi), %rbp; mov 16(%rdi), %rbx;"
+			     "jmp *%rax",
+			     behind[i]);
+		assert_string_equal(told(), "111111A@@@@@@@@000000");
+	}
+}
+
 /* A word that is put there, or does not come from there, or is not where it returns. */
 static void test_what_does_not_tell(void **state)
 {
@@ -57,6 +73,8 @@ static void test_what_does_not_tell(void **state)
 		"mov %rdi, %rsp; mov 16(%rsp), %rdx; add $24, %rsp; jmp *(%rdx)",
 		"mov %rdi, %rsp; jmp code",
 		"mov %rdi, %rsp; pop %rbp; xor %ebp, %ebp; ret",
+		"mov %rdi, %rsp; mov 8(%rsi), %rbp; mov 8(%rbp), %rbp; ret",
+		"mov %rdi, %rsp; mov 8(%rsi), %ebp; ret",
 	};
 
 	for (size_t i = 0; i < sizeof(bodies) / sizeof(*bodies); i++) {
@@ -368,6 +386,7 @@ int main(void)
 		cmocka_unit_test(test_own_stack),
 		cmocka_unit_test(test_what_is_not_followed),
 		cmocka_unit_test(test_what_it_goes_on_with),
+		cmocka_unit_test(test_frame_pointer_elsewhere),
 		cmocka_unit_test(test_what_does_not_tell),
 		cmocka_unit_test(test_behind_what_jumps),
 		cmocka_unit_test(test_several_in_a_gap),

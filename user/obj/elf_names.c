@@ -19,6 +19,7 @@
 #include "obj/elf_debugdata.h"
 #include "obj/elf_plt.h"
 #include "obj/elf_strings.h"
+#include "obj/symbol_kind.h"
 #include "obj/symbol_shelf.h"
 
 #include <errno.h>
@@ -73,45 +74,28 @@ static uint64_t code_end(const struct elf_file *file, const Elf64_Sym *sym)
 	return 0;
 }
 
-/* Assembler's own: arm64's $x and $d, also as $x.1, tell code from data, .L is a label.
- * Names of Swift begin with a $, too. */
-static bool is_mapping(const char *name, size_t n)
+static bool is_function(const Elf64_Sym *sym)
 {
-	if (n > 1 && name[0] == '$' && (name[1] == 'x' || name[1] == 'd'))
-		return n == 2 || name[2] == '.';
-	return !n || (n > 1 && name[0] == '.' && name[1] == 'L');
-}
+	unsigned char type = ELF64_ST_TYPE(sym->st_info);
 
-#define STARTUP_MAX 80 /* bytes of one; arm64's largest has 76 */
-
-/* gcc's own, that it puts into each program, of no size: what lies behind them is not
- * theirs. GHC has few symbols of its own there. */
-static bool is_startup(const char *name, size_t n)
-{
-	static const char *const names[] = { "frame_dummy", "register_tm_clones",
-					     "deregister_tm_clones",
-					     "__do_global_dtors_aux" };
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-		if (n == strlen(names[i]) && !memcmp(name, names[i], n))
-			return true;
-	return false;
+	return type == STT_FUNC || type == STT_GNU_IFUNC;
 }
 
 static uint64_t rank_of(const Elf64_Sym *sym, const char *name, size_t n)
 {
 	unsigned char bind = ELF64_ST_BIND(sym->st_info);
-	bool is_function = ELF64_ST_TYPE(sym->st_info) != STT_NOTYPE;
 
-	return (uint64_t)is_function << 32 |
+	return (uint64_t)is_function(sym) << 32 |
 	       name_rank(name, n, bind == STB_LOCAL, bind == STB_WEAK);
 }
 
+/* An array among the code may be code that its maker assembled (libco's switch). */
 static bool may_be_code(const Elf64_Sym *sym)
 {
 	unsigned char type = ELF64_ST_TYPE(sym->st_info);
 
-	return (type == STT_FUNC || type == STT_GNU_IFUNC || type == STT_NOTYPE) &&
+	return (is_function(sym) || type == STT_NOTYPE ||
+		(type == STT_OBJECT && sym->st_size)) &&
 	       sym->st_shndx != SHN_UNDEF && sym->st_shndx != SHN_ABS &&
 	       sym->st_shndx != SHN_COMMON;
 }
@@ -122,12 +106,12 @@ static void take_sized(struct elf_pass *pass, const Elf64_Sym *sym,
 	const char *name;
 	size_t n;
 
-	if (ELF64_ST_TYPE(sym->st_info) == STT_NOTYPE && !code_end(pass->of, sym))
+	if (!is_function(sym) && !code_end(pass->of, sym))
 		return;
 	if (!candidates_below(pass->batch, symbol))
 		return;
 	name = elf_strings_at(&pass->strings[pass->table], sym->st_name, &n);
-	if (is_mapping(name, n))
+	if (symbol_is_mapping(name, n))
 		return;
 	symbol->rank = rank_of(sym, name, n);
 	candidates_cover(pass->batch, symbol);
@@ -145,10 +129,11 @@ static void take_bare(struct elf_pass *pass, const Elf64_Sym *sym,
 	if (!symbol->end)
 		return;
 	name = elf_strings_at(&pass->strings[pass->table], sym->st_name, &n);
-	if (is_mapping(name, n))
+	if (symbol_is_mapping(name, n))
 		return;
-	if (is_startup(name, n) && symbol->end - symbol->start > STARTUP_MAX)
-		symbol->end = symbol->start + STARTUP_MAX;
+	if (symbol_is_startup(name, n) &&
+	    symbol->end - symbol->start > SYMBOL_STARTUP_MAX)
+		symbol->end = symbol->start + SYMBOL_STARTUP_MAX;
 	symbol->rank = rank_of(sym, name, n);
 	candidates_below(pass->batch, symbol);
 }
@@ -182,14 +167,14 @@ static bool may_name(void *arg, const Elf64_Sym *sym)
 
 	if (!may_be_code(sym) || sym->st_value + sym->st_size < sym->st_value)
 		return false;
-	if (sym->st_size && ELF64_ST_TYPE(sym->st_info) != STT_NOTYPE)
+	if (sym->st_size && is_function(sym))
 		return true;
 	if (!code_end(pass->of, sym))
 		return false;
 	if (sym->st_size)
 		return true;
 	name = elf_strings_at(&pass->strings[pass->table], sym->st_name, &n);
-	return !is_mapping(name, n);
+	return !symbol_is_mapping(name, n);
 }
 
 static int add_queries(struct elf_pass *pass, size_t n)

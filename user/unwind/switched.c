@@ -18,6 +18,7 @@ struct other_stack {
 	int cfa, ra;	   /* what comes of it */
 	int ra_reg;	   /* by which it leaves, or X86_NO_REG */
 	int fp;		   /* where the frame pointer was loaded from */
+	bool has_fp;	   /* it is the other stack's by now, from there or elsewhere */
 };
 
 /* jmp *%reg; X86_NO_REG: another. */
@@ -46,6 +47,7 @@ static void note_load(struct other_stack *on, const struct x86_effect *is)
 		on->holds[is->reg] = on->sp + is->distance;
 	if (loads(is) && is->reg == X86_FP)
 		on->fp = on->holds[X86_FP];
+	on->has_fp |= is->writes_fp;
 }
 
 /* The word that it returns by was there before, and nothing was put in its place. */
@@ -66,7 +68,8 @@ static bool note_end(struct other_stack *on, const struct x86_effect *is,
 static bool read_one(struct other_stack *on, const struct x86_effect *is)
 {
 	bool stores = is->way == X86_STORES && is->base == X86_SP;
-	bool loses_fp = is->writes_fp && !(loads(is) && is->reg == X86_FP);
+	bool loads_fp = is->way == X86_LOADS && is->reg == X86_FP,
+	     loses_fp = is->writes_fp && (!loads_fp || on->has_fp);
 
 	if (is->jumps || is->sp != X86_SP_MOVED || is->pushed > 0 || stores || loses_fp)
 		return false;
@@ -109,7 +112,7 @@ static struct unwind_rule rule_for(const struct other_stack *whole,
 		.fp = UNWIND_FP_LOST,
 	};
 
-	if (so_far->fp != NO_PLACE) {
+	if (so_far->has_fp) {
 		rule.fp = UNWIND_FP_SAME;
 	} else if (whole->fp != NO_PLACE && whole->fp < whole->cfa) {
 		rule.fp = UNWIND_FP_CFA;
@@ -140,7 +143,8 @@ bool switched_find(const uint8_t *code, size_t begin, size_t end, struct switche
 		return false;
 	fits = add(ret, begin, rule_for(&whole, &so_far));
 	for (size_t at = begin, n; fits && at < end; at += n) {
-		int sp = so_far.sp, fp = so_far.fp;
+		bool has_fp = so_far.has_fp;
+		int sp = so_far.sp;
 		struct x86_effect is;
 
 		n = x86_insn_bytes(code + at, end - at, &calls);
@@ -148,7 +152,7 @@ bool switched_find(const uint8_t *code, size_t begin, size_t end, struct switche
 		if (is.leaves)
 			break;
 		read_one(&so_far, &is);
-		if (so_far.sp != sp || so_far.fp != fp)
+		if (so_far.sp != sp || so_far.has_fp != has_fp)
 			fits = add(ret, at + n, rule_for(&whole, &so_far));
 	}
 	return fits;

@@ -249,6 +249,16 @@ static bool may_be_a_part(const struct gap *gap, const struct x86_flow *flow,
 	       (!run->torn_at || !run->end || x86_flow_is_led_to(flow, from, run->end));
 }
 
+/* Up to the zeros at its end: libco keeps its switch in an array of a page. */
+static size_t filled_bytes(const struct gap *gap)
+{
+	size_t n = gap->n;
+
+	while (n && !gap->code[n - 1])
+		n--;
+	return n;
+}
+
 static int tell_x86(struct gap *gap, const struct cfi_sink *sink)
 {
 	AUTO(x86_flow) flow = NULL;
@@ -264,7 +274,7 @@ static int tell_x86(struct gap *gap, const struct cfi_sink *sink)
 
 	if (err)
 		return err;
-	if (gap->n > SWITCH_MAX)
+	if (filled_bytes(gap) > SWITCH_MAX)
 		return x86_flow_tell(flow, gap->begin, gap->end, sink);
 	do {
 		size_t from = run.end;
