@@ -10,15 +10,22 @@
 #define NO_PLACE    INT32_MIN /* a place that is not known */
 #define FAR	    4096      /* bytes: a switch keeps a few hundred */
 
-/* Places count from where the stack pointer was loaded. */
+/* What is known before an instruction. Places count from where the stack pointer was
+ * loaded. */
+struct point {
+	size_t at;
+	int sp;
+	bool has_fp; /* it is the other stack's by now, from there or elsewhere */
+};
+
 struct other_stack {
 	const uint8_t *code;
-	int sp;		   /* where it is now */
+	struct point now, points[SWITCHED_ROWS_MAX]; /* where something changed */
+	size_t n_points;
 	int holds[N_REGS]; /* each register what was loaded from there */
 	int cfa, ra;	   /* what comes of it */
 	int ra_reg;	   /* by which it leaves, or X86_NO_REG */
 	int fp;		   /* where the frame pointer was loaded from */
-	bool has_fp;	   /* it is the other stack's by now, from there or elsewhere */
 };
 
 /* jmp *%reg; X86_NO_REG: another. */
@@ -44,10 +51,9 @@ static void note_load(struct other_stack *on, const struct x86_effect *is)
 		if (is->writes >> reg & 1)
 			on->holds[reg] = NO_PLACE;
 	if (loads(is))
-		on->holds[is->reg] = on->sp + is->distance;
+		on->holds[is->reg] = on->now.sp + is->distance;
 	if (loads(is) && is->reg == X86_FP)
 		on->fp = on->holds[X86_FP];
-	on->has_fp |= is->writes_fp;
 }
 
 /* The word that it returns by was there before, and nothing was put in its place. */
@@ -58,24 +64,35 @@ static bool note_end(struct other_stack *on, const struct x86_effect *is,
 	if (on->ra_reg != X86_NO_REG)
 		on->ra = on->holds[on->ra_reg];
 	else
-		on->ra = is->returns ? on->sp : NO_PLACE;
-	on->cfa = is->returns ? on->sp + PLACE_BYTES : on->sp;
+		on->ra = is->returns ? on->now.sp : NO_PLACE;
+	on->cfa = is->returns ? on->now.sp + PLACE_BYTES : on->now.sp;
 	return on->ra >= 0 && on->ra % PLACE_BYTES == 0 && on->cfa % PLACE_BYTES == 0 &&
 	       on->ra < on->cfa && on->cfa <= FAR;
 }
 
-/* One instruction; false: there is no telling. */
-static bool read_one(struct other_stack *on, const struct x86_effect *is)
+static bool note_point(struct other_stack *on)
 {
+	if (on->n_points == SWITCHED_ROWS_MAX)
+		return false;
+	on->points[on->n_points++] = on->now;
+	return true;
+}
+
+/* One instruction that does not leave; false: there is no telling. */
+static bool read_one(struct other_stack *on, const struct x86_effect *is, size_t end)
+{
+	bool changes = is->pushed || is->writes_fp;
 	bool stores = is->way == X86_STORES && is->base == X86_SP;
 	bool loads_fp = is->way == X86_LOADS && is->reg == X86_FP,
-	     loses_fp = is->writes_fp && (!loads_fp || on->has_fp);
+	     loses_fp = is->writes_fp && (!loads_fp || on->now.has_fp);
 
 	if (is->jumps || is->sp != X86_SP_MOVED || is->pushed > 0 || stores || loses_fp)
 		return false;
 	note_load(on, is);
-	on->sp -= is->pushed;
-	return true;
+	on->now.sp -= is->pushed;
+	on->now.has_fp |= is->writes_fp;
+	on->now.at = end;
+	return !changes || note_point(on);
 }
 
 static bool read_all(struct other_stack *on, size_t begin, size_t end)
@@ -90,7 +107,7 @@ static bool read_all(struct other_stack *on, size_t begin, size_t end)
 		is = x86_effect(on->code + at, n);
 		if (is.leaves)
 			return note_end(on, &is, on->code + at, n);
-		if (!read_one(on, &is))
+		if (!read_one(on, &is, at + n))
 			return false;
 	}
 	return false;
@@ -98,62 +115,41 @@ static bool read_all(struct other_stack *on, size_t begin, size_t end)
 
 /* The caller's frame pointer is the other stack's, too: there by now, or in its place. A
  * return address above which the stack pointer has gone is in a register. */
-static struct unwind_rule rule_for(const struct other_stack *whole,
-				   const struct other_stack *so_far)
+static struct unwind_rule rule_for(const struct other_stack *on,
+				   const struct point *point)
 {
-	bool is_behind = so_far->sp == whole->cfa;
+	bool is_behind = point->sp == on->cfa;
 	struct unwind_rule rule = {
 		.cfa = UNWIND_CFA_SP,
-		.cfa_offset = whole->cfa - so_far->sp,
+		.cfa_offset = on->cfa - point->sp,
 		.ra = is_behind ? UNWIND_RA_REG : UNWIND_RA_CFA,
-		.ra_words = (short)(is_behind ? x86_dwarf_number(whole->ra_reg)
-					      : (whole->ra - whole->cfa) / PLACE_BYTES),
+		.ra_words = (short)(is_behind ? x86_dwarf_number(on->ra_reg)
+					      : (on->ra - on->cfa) / PLACE_BYTES),
 		.bx_words = UNWIND_BX_LOST, /* not followed */
 		.fp = UNWIND_FP_LOST,
 	};
 
-	if (so_far->has_fp) {
+	if (point->has_fp) {
 		rule.fp = UNWIND_FP_SAME;
-	} else if (whole->fp != NO_PLACE && whole->fp < whole->cfa) {
+	} else if (on->fp != NO_PLACE && on->fp < on->cfa) {
 		rule.fp = UNWIND_FP_CFA;
-		rule.fp_words = (short)((whole->fp - whole->cfa) / PLACE_BYTES);
+		rule.fp_words = (short)((on->fp - on->cfa) / PLACE_BYTES);
 	}
 	return rule;
 }
 
-static bool add(struct switched *ret, size_t at, struct unwind_rule rule)
-{
-	if (ret->n == SWITCHED_ROWS_MAX)
-		return false;
-	ret->rows[ret->n].at = at;
-	ret->rows[ret->n++].rule = rule;
-	return true;
-}
-
 bool switched_find(const uint8_t *code, size_t begin, size_t end, struct switched *ret)
 {
-	struct other_stack whole = { .code = code, .fp = NO_PLACE }, so_far;
-	bool calls, fits;
+	struct other_stack on = { .code = code, .now.at = begin, .fp = NO_PLACE };
 
 	for (int reg = 0; reg < N_REGS; reg++)
-		whole.holds[reg] = NO_PLACE;
-	so_far = whole;
+		on.holds[reg] = NO_PLACE;
 	*ret = (struct switched){ 0 };
-	if (!read_all(&whole, begin, end))
+	if (!note_point(&on) || !read_all(&on, begin, end))
 		return false;
-	fits = add(ret, begin, rule_for(&whole, &so_far));
-	for (size_t at = begin, n; fits && at < end; at += n) {
-		bool has_fp = so_far.has_fp;
-		int sp = so_far.sp;
-		struct x86_effect is;
-
-		n = x86_insn_bytes(code + at, end - at, &calls);
-		is = x86_effect(code + at, n);
-		if (is.leaves)
-			break;
-		read_one(&so_far, &is);
-		if (so_far.sp != sp || so_far.has_fp != has_fp)
-			fits = add(ret, at + n, rule_for(&whole, &so_far));
+	for (; ret->n < on.n_points; ret->n++) {
+		ret->rows[ret->n].at = on.points[ret->n].at;
+		ret->rows[ret->n].rule = rule_for(&on, &on.points[ret->n]);
 	}
-	return fits;
+	return true;
 }
