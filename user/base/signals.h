@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The signals that end a recording: the first one stops it and what was sampled
- * is written, a second one ends us at once, if it is not the first one once more. A limit of file size is told as a full disk
- * is, and ends nobody. A command that we start finds all as we found it.
+ * The signals that end a recording: the first one stops it and what was sampled is
+ * written, a second one ends us at once, if it is not the first one once more. A limit of
+ * file size is told as a full disk is, and ends nobody. A command that we start finds all
+ * as we found it.
  */
 #ifndef WEFT_BASE_SIGNALS_H
 #define WEFT_BASE_SIGNALS_H
