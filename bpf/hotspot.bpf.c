@@ -267,6 +267,38 @@ static __always_inline bool try_calling_stub(struct scratch *s, __u32 hook)
 	return !FP_GIVES_SP;
 }
 
+/* Is the frame at hand to return to a return barrier, since some of a virtual thread's
+ * frames are on the heap? */
+static __always_inline bool is_at_barrier(const struct scratch *s)
+{
+	__u64 code;
+
+	return read_user(&code, sizeof(code), s->pc) && is_return_barrier(code);
+}
+
+#define ENTRY_BYTES_LEAST 0x30 /* of a continuation's entry; JDK 25's has 0x40 */
+#define ENTRY_BYTES_MOST  0x50
+
+/*
+ * Who goes on when these are gone: right above the last frame that is not on the heap lies
+ * the entry of the continuation, in the frame of who entered it. It has no code's address
+ * before that which this one returns to.
+ */
+__noinline int hotspot_seek_carrier(__u32 hook)
+{
+	struct scratch *s = scratch_of(PART_HOTSPOT, hook);
+
+	if (!s)
+		return 0;
+	for (__u32 bytes = ENTRY_BYTES_LEAST; bytes <= ENTRY_BYTES_MOST; bytes += 8) {
+		take_rule(s, whole_frame(bytes + FRAME_BYTES));
+		if (find_return(s, hook) && hotspot_find_block(hook, s->word))
+			return 1;
+	}
+	s->cfa = NO_FRAME;
+	return 1;
+}
+
 /* A leaf elsewhere: what its code says. */
 static __always_inline bool try_leaf(struct scratch *s, const struct hotspot *vm)
 {
@@ -371,8 +403,11 @@ static __always_inline int try_frame(struct scratch *s, __u32 hook,
 	    (!FP_GIVES_SP && s->sp_is_least))
 		return 0;
 	s->java_bytes = 8 * words;
+	if (words <= 0 && s->is_leaf)
+		return try_stub(s, hook);
 	if (words <= 0)
-		return s->is_leaf ? try_stub(s, hook) : try_calling_stub(s, hook);
+		return is_at_barrier(s) ? hotspot_seek_carrier(hook)
+					: try_calling_stub(s, hook);
 	if (s->is_leaf)
 		return try_leaf(s, vm) ? HOTSPOT_ASK : 0;
 	/* who called Java has that much; who called what is none may have more */

@@ -193,6 +193,12 @@ static __always_inline __u32 pushed_bytes(__u64 begin, __u64 pc)
 	return pair_bytes(first);
 }
 
+/* Return barriers are gone on behind by frame pointer. */
+static __always_inline bool is_return_barrier(__u64 code)
+{
+	return false;
+}
+
 /* The register in which the interpreter has where its locals are. */
 static __always_inline __u64 locals_register(const struct scratch *s)
 {

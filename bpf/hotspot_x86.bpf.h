@@ -211,6 +211,13 @@ static __always_inline __u32 pushed_bytes(__u64 begin, __u64 pc)
 	return 0;
 }
 
+/* Does the code of a return barrier begin so: mov N(%r15),%rsp; push %rax? A thread has
+ * the entry of its continuation at N. */
+static __always_inline bool is_return_barrier(__u64 code)
+{
+	return STARTS(code, 3, 0xa78b49) && HAS(code, 5, 3, 0x500000);
+}
+
 /* The register in which the interpreter has where its locals are. */
 static __always_inline __u64 locals_register(const struct scratch *s)
 {

@@ -57,8 +57,9 @@ static __always_inline void end_run(struct scratch *s, __u32 n)
 int records_follow(__u32 hook)
 {
 	struct scratch *s = scratch(hook);
-	__u64 place, at, fp, pc;
-	__u32 left, i;
+	/* verifier: i is kept on the stack, where Linux before 5.16 knows only words */
+	__u64 place, at, fp, pc, i;
+	__u32 left;
 
 	if (!s || s->fp & 7 || s->fp - 4096 > FRAME_ADDR_MASK - 4096)
 		return 0;

@@ -219,13 +219,46 @@ static void test_entry_barrier(void **state)
 	ASSERT_WALK(&at, "UCCCCCC", text, START);
 }
 
+#define BARRIER (STUBS + 0x200)
+
+/* The frames that a virtual thread has on the heap are gone on behind where the entry of
+ * its continuation ends, which has so many bytes, whatever the frame pointer is. */
+static void check_return_barrier(struct hotspot *vm, uint64_t entry_bytes, bool is_whole)
+{
+	struct sampled at = put_pushed(vm, 0);
+	uint64_t end = CALLEE_END - 16 - entry_bytes;
+	char text[120];
+
+	put_block(vm, STUBS, 32, entry_bytes & 8 ? 0 : -1, -1);
+	put_bytes(BARRIER, "\x49\x8b\xa7\x18\x06\0\0\x50", 8);
+	for (uint64_t i = 0; i < entry_bytes; i += 8)
+		memory_put(end + i, STACK + i);
+	put_frame(end - 16, GARBAGE, BARRIER);
+	at.sp = end - CALLEE_BYTES;
+	sprintf(text, "%llx %llx %llx %llx 10108 10208", (unsigned long long)at.pc,
+		BARRIER, BLOB_SITE(CALLER), CALL_STUB);
+	if (is_whole)
+		ASSERT_WALK(&at, "UCCCCC", text, START);
+	sprintf(text, "%llx %llx cut", (unsigned long long)at.pc, BARRIER);
+	if (!is_whole)
+		ASSERT_WALK(&at, "UC", text, BROKEN);
+}
+
+static void test_return_barrier(void **state)
+{
+	for (uint64_t bytes = 0x28; bytes <= 0x58; bytes += 8)
+		check_return_barrier(&java_layouts[bytes >> 4 & 1], bytes,
+				     bytes >= 0x30 && bytes <= 0x50);
+}
+
 int run_hotspot_call_cases(void)
 {
 	static const struct CMUnitTest tests[] = {
-		CASE(test_pushed_words),  CASE(test_pushed_sp),
-		CASE(test_pushed_number), CASE(test_call_of_another),
-		CASE(test_call_of_c),	  CASE(test_stub_that_pushes),
-		CASE(test_two_stubs),	  CASE(test_entry_barrier),
+		CASE(test_pushed_words),   CASE(test_pushed_sp),
+		CASE(test_pushed_number),  CASE(test_call_of_another),
+		CASE(test_call_of_c),	   CASE(test_stub_that_pushes),
+		CASE(test_two_stubs),	   CASE(test_entry_barrier),
+		CASE(test_return_barrier),
 	};
 
 	return cmocka_run_group_tests_name("hotspot_calls", tests, NULL, NULL);
