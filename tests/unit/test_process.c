@@ -214,15 +214,19 @@ static void what_is_shared_may_be_generated(void **state)
 {
 	static const struct {
 		const char *path;
-		bool is_shared, is_generated;
+		bool is_shared, is_deleted, is_generated;
 	} cases[] = {
-		{ "/memfd:jit", true, true },
-		{ "/memfd:program", false, false },
-		{ "/root/orcexec.Ab3", true, true },
-		{ "/orcexec.Ab3", false, false },
-		{ "/root/orcexec", true, false },
-		{ "/opt/orcexec.d/lib.so", true, false },
-		{ "/usr/lib/lib.so", true, false },
+		{ "/memfd:jit", true, true, true },
+		{ "/memfd:program", false, true, false },
+		{ "/root/orcexec.Ab3", true, true, true },
+		{ "/tmp/#1329", true, true, true }, /* of O_TMPFILE */
+		{ "/tmp/ffiQx1YaZ", true, true, true },
+		{ "/usr/lib/old.so", false, true, false },
+		{ "/usr/lib/lib.so", true, false, false },
+		{ "/usr/lib/lib.so", false, false, false },
+		{ "/dev/shm/doublemapper_7", true, false, true },
+		{ "/dev/shm/lib.so", false, false, false },
+		{ "/opt/dev/shm/lib.so", true, false, false },
 	};
 
 	for (uint32_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
@@ -233,7 +237,8 @@ static void what_is_shared_may_be_generated(void **state)
 					    .start = 0x1000 * (i + 1),
 					    .bytes = 0x1000,
 					    .ino = 1,
-					    .is_shared = cases[i].is_shared };
+					    .is_shared = cases[i].is_shared,
+					    .is_deleted = cases[i].is_deleted };
 		const struct mapping *map;
 
 		strcpy(event.path, cases[i].path);
@@ -257,12 +262,14 @@ static void what_is_written_reads_the_same(void **state)
 		strcpy(event.path, paths[i]);
 		event.is_shared = i & 1;
 		event.is_writable = i & 2;
+		event.is_deleted = i % 3 == 0 || strstr(paths[i], "(deleted)");
 		str_clear(&record);
 		side_event_write(&record, &event);
 		assert_int_equal(side_event_read(&read, record.s, record.n), 0);
 		assert_string_equal(read.path, paths[i]);
 		assert_int_equal(read.is_shared, event.is_shared);
 		assert_int_equal(read.is_writable, event.is_writable);
+		assert_int_equal(read.is_deleted, event.is_deleted);
 	}
 	memset(event.path, 'x', n); /* the longest one */
 	strcpy(event.path + n - strlen(" (deleted)"), " (deleted)");

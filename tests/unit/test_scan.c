@@ -384,6 +384,39 @@ static void who_is_no_root_may_have_to_wait(void **state)
 	module_table_free(heard.modules);
 }
 
+/* Code in a file without a name that is mapped shared is generated: /proc tells it as
+ * records do (test_process.c). A privately mapped one may be a program's. */
+static void what_is_written_beside_is_generated(void **state)
+{
+	const size_t bytes = (size_t)sysconf(_SC_PAGESIZE);
+	struct heard heard = { 0 };
+	const struct event_sink sink = { &heard, NULL, hear };
+	const int kinds[] = { MAP_SHARED, MAP_PRIVATE };
+	const struct process *process;
+	int fd = open("/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	void *at[2];
+
+	if (fd < 0)
+		skip();
+	assert_int_equal(ftruncate(fd, (off_t)bytes), 0);
+	for (int i = 0; i < 2; i++) {
+		at[i] = mmap(NULL, bytes, PROT_READ | PROT_EXEC, kinds[i], fd, 0);
+		assert_ptr_not_equal(at[i], MAP_FAILED);
+	}
+	close(fd);
+	assert_int_equal(module_table_new(&heard.modules), 0);
+	assert_int_equal(process_table_new(&heard.table, heard.modules, NULL), 0);
+	assert_int_equal(scan_process(NULL, getpid(), clock_now_ns(), &sink), 0);
+	process = process_get(heard.table, (uint32_t)getpid());
+	assert_non_null(process);
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(process_mapping(process, (uintptr_t)at[i])->is_jit, !i);
+		munmap(at[i], bytes);
+	}
+	process_table_free(heard.table);
+	module_table_free(heard.modules);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -395,6 +428,7 @@ int main(void)
 		cmocka_unit_test(who_became_another_is_another),
 		cmocka_unit_test(who_maps_much_is_read_by_turns),
 		cmocka_unit_test(who_is_no_root_may_have_to_wait),
+		cmocka_unit_test(what_is_written_beside_is_generated),
 	};
 
 	return cmocka_run_group_tests_name("scan", tests, NULL, NULL);

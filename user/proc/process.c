@@ -93,22 +93,25 @@ static bool begins_with(const char *path, const char *prefix)
 	return !strncmp(path, prefix, strlen(prefix));
 }
 
-/* Names that no file bears: memory that the process fills itself. What lies in a memfd
- * is a program or a library if it is mapped as those are, privately; who generates code
- * into one maps it shared, a second time to write to it. GStreamer does so into a file of
- * a name of its own. */
+/* Does a process write the code itself that it maps so? Who may not have memory that it
+ * both writes to and runs (SELinux) maps a file twice, shared: a memfd, which never had a
+ * name, one that has none any more, or one of POSIX's shared memory. Programs and
+ * libraries are mapped privately, from wherever they are. */
+static bool is_written_beside(const struct side_event *event)
+{
+	return event->is_shared &&
+	       (event->is_deleted || begins_with(event->path, "/dev/shm/"));
+}
+
+/* Names that no file bears: memory that the process fills itself. */
 static bool is_generated(const struct side_event *event)
 {
 	static const char *const prefixes[] = { "//anon", "[heap]",    "[stack",
 						"[anon",  "/dev/zero", "/anon_hugepage",
 						"/SYSV" };
-	const char *base = strrchr(event->path, '/');
 
-	if (!event->path[0])
+	if (!event->path[0] || is_written_beside(event))
 		return true;
-	if (begins_with(event->path, "/memfd:") ||
-	    (base && begins_with(base, "/orcexec.")))
-		return event->is_shared;
 	for (size_t i = 0; i < sizeof(prefixes) / sizeof(*prefixes); i++)
 		if (begins_with(event->path, prefixes[i]))
 			return true;

@@ -48,7 +48,7 @@ static bool read_line(const char *line, struct side_event *event)
 	event->is_shared = map.rights[3] == 's';
 	event->is_writable = map.rights[1] == 'w';
 	copy_path(event->path, sizeof(event->path), map.path);
-	side_event_cut_deleted(event->path);
+	event->is_deleted = side_event_cut_deleted(event->path);
 	return true;
 }
 

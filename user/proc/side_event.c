@@ -60,17 +60,18 @@ static size_t deleted_bytes(const char *path, size_t n)
 	return n > length && !memcmp(path + n - length, deleted, length) ? length : 0;
 }
 
-void side_event_cut_deleted(char *path)
+bool side_event_cut_deleted(char *path)
 {
-	size_t n = strlen(path);
+	size_t n = strlen(path), cut = deleted_bytes(path, n);
 
-	path[n - deleted_bytes(path, n)] = '\0';
+	path[n - cut] = '\0';
+	return cut;
 }
 
 static int read_mmap(struct side_event *to, const char *body, size_t bytes)
 {
 	struct mmap2_body mmap;
-	size_t n;
+	size_t n, cut;
 
 	if (bytes < sizeof(mmap))
 		return -EBADMSG;
@@ -86,7 +87,9 @@ static int read_mmap(struct side_event *to, const char *body, size_t bytes)
 	to->is_shared = mmap.flags & MAP_SHARED;
 	to->is_writable = mmap.prot & PROT_WRITE;
 	n = strnlen(body + sizeof(mmap), bytes - sizeof(mmap));
-	n -= deleted_bytes(body + sizeof(mmap), n);
+	cut = deleted_bytes(body + sizeof(mmap), n);
+	to->is_deleted = cut;
+	n -= cut;
 	if (n >= sizeof(to->path))
 		n = sizeof(to->path) - 1;
 	memcpy(to->path, body + sizeof(mmap), n);
@@ -180,7 +183,8 @@ static size_t written_path_bytes(const struct side_event *event)
 {
 	size_t n = strlen(event->path);
 
-	return n + deleted_bytes(event->path, n);
+	return event->is_deleted ? n + sizeof(deleted) - 1
+				 : n + deleted_bytes(event->path, n);
 }
 
 static void write_mmap(struct str *out, const struct side_event *event, size_t name_bytes)

@@ -36,6 +36,7 @@ struct side_event {
 	uint64_t ino;
 	bool is_told;	  /* by the kernel, when it happened; not read in /proc */
 	bool is_shared;	  /* MMAP: writes to it are seen by others */
+	bool is_deleted;  /* MMAP: the file has no name any more, or never had one */
 	bool is_writable; /* MMAP: where it is run */
 	char path[4096];  /* MMAP; cut to fit, NUL terminated */
 	char comm[SIDE_COMM_BYTES]; /* EXEC, RENAME: NUL terminated, as it came */
@@ -46,9 +47,9 @@ struct side_event {
 int side_event_read(struct side_event *ret, const void *record, size_t bytes);
 
 /* Takes off the one " (deleted)" that the kernel adds to the path of a file that has no
- * name any more, as a memfd never had one. A file whose own name ends so loses that while
- * it is there: neither record nor /proc says which of the two it is. */
-void side_event_cut_deleted(char *path);
+ * name any more, as a memfd never had one; was there one? A file whose own name ends so
+ * loses that while it is there: neither record nor /proc says which of the two it is. */
+bool side_event_cut_deleted(char *path);
 
 /* The time alone; 0 when the record is too short to have one. */
 uint64_t side_event_time(const void *record, size_t bytes);
