@@ -173,6 +173,52 @@ static void what_came_since_is_not_lost(void **state)
 	world_end();
 }
 
+/* What a process maps is told anew with each change. A tick that falls into that waits for
+ * it, whatever it runs, and not since that was mapped. */
+static void who_maps_more_does_not_wait_for_what_is_there(void **state)
+{
+	struct trial t;
+
+	trial_begin(&t);
+	for (const char *step = "ABMT"; *step; step++)
+		happen(&t, *step);
+	world.now_ns += 10000 * MS;
+	world_map(P, 0, AT + 0x100000);
+	assert_true(world_flush() >= 0);
+	assert_false(on_awaited(AT, world.now_ns - 1));
+	assert_false(on_awaited(AT, world.now_ns + 400 * MS));
+	assert_int_equal(world_counts().overdue, 0);
+	assert_int_equal(world_counts().requested_again, 0);
+	/* but not for ever */
+	world.now_ns += 600 * MS;
+	assert_false(on_awaited(AT, world.now_ns));
+	assert_int_equal(world_counts().overdue, 1);
+	world_end();
+}
+
+/* While something is put, ticks find what was there before, whole. */
+static int put(const struct publish_maps *maps, pid_t tgid,
+	       const struct process_info *process_info)
+{
+	if (world.is_published[tgid])
+		assert_non_null(world_mapping(tgid, AT));
+	return world_put(maps, tgid, process_info);
+}
+
+static void who_maps_more_keeps_what_is_there_until_then(void **state)
+{
+	struct outside outside = world_outside;
+
+	outside.put = put;
+	world_begin_in(&outside, (struct publisher_config){ .tables = true });
+	for (uint64_t i = 0; i < 3; i++) {
+		world_map(P, 0, AT + i * 0x100000);
+		world_pass(10 * MS);
+	}
+	assert_true(world.n_puts >= 3);
+	world_end();
+}
+
 /* Code that was moved there: /proc is to be asked. */
 static void nothing_mapped_there(void **state)
 {
@@ -215,6 +261,8 @@ int main(void)
 		cmocka_unit_test(what_got_lost_is_told_again),
 		cmocka_unit_test(a_busy_worker_is_not_asked_twice),
 		cmocka_unit_test(what_came_since_is_not_lost),
+		cmocka_unit_test(who_maps_more_does_not_wait_for_what_is_there),
+		cmocka_unit_test(who_maps_more_keeps_what_is_there_until_then),
 		cmocka_unit_test(nothing_mapped_there),
 		cmocka_unit_test(who_was_left_is_read_when_it_runs),
 	};

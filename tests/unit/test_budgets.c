@@ -204,6 +204,19 @@ static void whose_budget_is_over_is_heard_by_his_samples(void **state)
 	world_end();
 }
 
+/* That may be minutes, and is no mistake of ours. */
+static void whose_budget_is_over_waits_for_others(void **state)
+{
+	begin();
+	use_up_budget_of_greedy();
+	world_map(GREEDY, 2, AT(2));
+	world_pass(70000 * MS);
+	publisher_on_awaited(world.publisher, GREEDY, AT(2), world.now_ns);
+	assert_int_equal(world_counts().slow, 1);
+	assert_int_equal(world_counts().overdue, 0);
+	world_end();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -214,6 +227,7 @@ int main(void)
 		cmocka_unit_test(generated_code_costs_nothing),
 		cmocka_unit_test(whose_budget_is_over_is_published_now_and_then),
 		cmocka_unit_test(whose_budget_is_over_is_heard_by_his_samples),
+		cmocka_unit_test(whose_budget_is_over_waits_for_others),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -66,12 +66,26 @@ static bool was_awaited(const struct table *table, uint64_t time_ns)
 					   time_ns < table->settled_ns + TELLING_NS);
 }
 
-/* A worker that has not come to it yet is slow, for whatever keeps it from its CPU, or
- * for how long it takes to read the file; that none will is our mistake. */
-static void count_overdue(struct publisher *p, struct process_entry *entry,
-			  bool is_coming, uint64_t late_ns)
+/* What the process maps was told anew, as with each change of that: what a tick lacked
+ * then was there before, and is again. */
+static bool was_being_told(const struct publisher *p, const struct process_entry *entry,
+			   const struct mapping *map, uint64_t time_ns)
 {
-	enum patience found = is_coming && late_ns < STUCK_NS ? SLOW : OVERDUE;
+	const struct table *table = map ? tables_get(p->tables, map->module) : NULL;
+
+	return table && (table->state == TABLE_READY || table->state == TABLE_WITHOUT) &&
+	       time_ns < entry->published_ns + TELLING_NS;
+}
+
+/* A worker that has not come to it yet is slow, for whatever keeps it from its CPU, or
+ * for how long it takes to read the file, or what others have it read before; that none
+ * will is our mistake. */
+static void count_overdue(struct publisher *p, const struct process *process,
+			  struct process_entry *entry, bool is_coming, uint64_t late_ns)
+{
+	bool is_stuck =
+		late_ns >= STUCK_NS && !tables_are_over_budget(p->tables, process);
+	enum patience found = is_coming && !is_stuck ? SLOW : OVERDUE;
 
 	if (entry->patience >= found)
 		return;
@@ -88,7 +102,8 @@ static int try_again(struct publisher *p, const struct process *process,
 	bool is_coming = table && was_awaited(table, time_ns);
 
 	if (!lacks_room(entry, map, table))
-		count_overdue(p, entry, is_coming, time_ns - overdue_at_ns(process, map));
+		count_overdue(p, process, entry, is_coming,
+			      time_ns - overdue_at_ns(process, map));
 	else if (!table || table->state != TABLE_REFUSED)
 		return 0;
 	if (is_coming)
@@ -142,6 +157,7 @@ bool publisher_on_awaited(struct publisher *p, uint32_t tgid, uint64_t addr,
 	if (map)
 		publisher_note_error(p, ask_for(p, process, map));
 	if (time_ns < overdue_at_ns(process, map) ||
+	    was_being_told(p, entry, map, time_ns) ||
 	    is_too_soon(entry, p->config.outside->now_ns()))
 		return false;
 	if (map)

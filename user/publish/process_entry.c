@@ -126,8 +126,10 @@ bool publisher_must_pause(struct publisher *p, const struct process *process,
 	return false;
 }
 
+/* *ret_left: what it had, which ticks find until the new one is put; NULL: it stays. */
 static int find_mapping_table(struct publisher *p, const struct process *process,
-			      struct process_entry *entry)
+			      struct process_entry *entry,
+			      struct mapping_table **ret_left)
 {
 	struct mapping_table *old = entry->mapping_table;
 	int err;
@@ -140,8 +142,7 @@ static int find_mapping_table(struct publisher *p, const struct process *process
 	err = mapping_tables_use(p->mapping_tables, process, old, &entry->mapping_table);
 	if (entry->mapping_table && entry->mapping_table != old)
 		entry->n_pages += entry->mapping_table->n_pages;
-	if (old)
-		mapping_tables_leave(p->mapping_tables, old);
+	*ret_left = old;
 	return err;
 }
 
@@ -227,13 +228,14 @@ static void note_refusal(struct publisher *p, const struct process *process,
 }
 
 static int publish(struct publisher *p, const struct process *process,
-		   struct process_entry *entry, bool *ret_is_there)
+		   struct process_entry *entry, bool *ret_is_there,
+		   struct mapping_table **ret_left)
 {
 	struct process_info process_info = { 0 };
 	const struct key_reader from = { p->config.outside, p->files, p->config.opener };
 	struct key_count keys = keys_gather(&from, process, &process_info);
 	unsigned int n_keys = keys.candidates;
-	int err = find_mapping_table(p, process, entry);
+	int err = find_mapping_table(p, process, entry, ret_left);
 
 	if (err)
 		return err;
@@ -278,9 +280,12 @@ static int publish(struct publisher *p, const struct process *process,
 int publisher_publish(struct publisher *p, const struct process *process,
 		      struct process_entry *entry)
 {
+	struct mapping_table *left = NULL;
 	bool is_there = false; /* where ticks find it */
-	int err = publish(p, process, entry, &is_there);
+	int err = publish(p, process, entry, &is_there, &left);
 
+	if (left)
+		mapping_tables_leave(p->mapping_tables, left);
 	if (!err && is_there && p->config.replaced)
 		replaced_settle(p->config.replaced, process->tgid,
 				p->config.outside->now_ns());
