@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 
 #include <cmocka.h>
 #undef fail /* ours is meant */
@@ -173,6 +174,31 @@ static void nor_did_one_that_only_others_run(void **state)
 	assert_null(ledger.modules[0].asked);
 }
 
+/* Whatever its path is: a file's base name, or all of it. */
+static void who_has_no_symbols_is_named(void **state)
+{
+	static const struct {
+		const char *path, *said;
+	} runs[] = {
+		{ "/usr/bin/own", " in own: it was stripped" },
+		{ "crun", " in crun: it was stripped" },
+		{ "/", " in /: it was stripped" },
+	};
+
+	for (size_t i = 0; i < sizeof(runs) / sizeof(*runs); i++) {
+		AUTO(module_table) modules = NULL;
+		struct name_ledger ledger;
+		AUTO_STR said = { 0 };
+		uint32_t file;
+
+		assert_int_equal(module_table_new(&modules), 0);
+		file = add_module(modules, MODULE_FILE, runs[i].path);
+		count_of_generated(modules, file, file, &ledger);
+		name_ledger_summary(&said, &ledger);
+		assert_non_null(strstr(said.s, runs[i].said));
+	}
+}
+
 /* The stack begins at the caller, so that is where it was cut. */
 static void code_without_frame_pointers_is_told(void **state)
 {
@@ -252,6 +278,7 @@ int main(void)
 		cmocka_unit_test(an_interpreter_could_name_what_it_runs),
 		cmocka_unit_test(code_without_frame_pointers_is_told),
 		cmocka_unit_test(who_was_asked_is_not_asked_again),
+		cmocka_unit_test(who_has_no_symbols_is_named),
 		cmocka_unit_test(erlang_that_names_its_code_was_asked),
 	};
 

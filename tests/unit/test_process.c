@@ -209,6 +209,51 @@ static void who_may_write_to_code_runs_another_file(void **state)
 	}
 }
 
+static const char *path_at(uint32_t pid, uint64_t addr)
+{
+	const struct mapping *map = process_mapping(process_get(table, pid), addr);
+
+	assert_non_null(map);
+	return module_get(modules, map->module)->path;
+}
+
+/* What lies in a mount that is nowhere (crun runs itself so) has no path. The program
+ * goes by its process's name, whatever that is later. */
+static void what_is_mounted_nowhere_has_a_name(void **state)
+{
+	struct side_event event = {
+		.kind = SIDE_EXEC, .time_ns = 10, .pid = 7, .tid = 7
+	};
+
+	strcpy(event.comm, "crun");
+	assert_int_equal(process_apply(table, &event), 0);
+	event = (struct side_event){ .kind = SIDE_MMAP,
+				     .time_ns = 10,
+				     .pid = 7,
+				     .tid = 7,
+				     .start = 0x1000,
+				     .bytes = 0x1000,
+				     .ino = 5,
+				     .path = "/" };
+	assert_int_equal(process_apply(table, &event), 0);
+	map(7, 11, 0x5000, 0x1000, "/ld.so");
+	event.start = 0x8000;
+	event.time_ns = 12;
+	event.ino = 6; /* a library */
+	assert_int_equal(process_apply(table, &event), 0);
+	hear(SIDE_RENAME, 7, 13);
+	event.start = 0x3000; /* more of the program */
+	event.time_ns = 14;
+	event.ino = 5;
+	assert_int_equal(process_apply(table, &event), 0);
+	assert_string_equal(path_at(7, 0x1000), "crun");
+	assert_string_equal(path_at(7, 0x3000), "crun");
+	assert_string_equal(path_at(7, 0x8000), "[detached]");
+	event.pid = event.tid = 8; /* whose name is not known */
+	assert_int_equal(process_apply(table, &event), 0);
+	assert_string_equal(path_at(8, 0x3000), "[detached]");
+}
+
 /* Into what is mapped twice, to write to it and to run it. */
 static void what_is_shared_may_be_generated(void **state)
 {
@@ -289,6 +334,8 @@ int main(void)
 						end),
 		cmocka_unit_test_setup_teardown(who_may_write_to_code_runs_another_file,
 						begin, end),
+		cmocka_unit_test_setup_teardown(what_is_mounted_nowhere_has_a_name, begin,
+						end),
 		cmocka_unit_test_setup_teardown(what_is_split_keeps_its_bytes, begin,
 						end),
 		cmocka_unit_test_setup_teardown(what_one_maps_is_not_the_others, begin,

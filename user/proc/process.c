@@ -134,6 +134,30 @@ static int bring_module(struct process_table *table, struct process *process,
 	return err;
 }
 
+/* A file that is the root of a mount has no path while that is mounted nowhere. crun runs
+ * itself out of such a one: then it is the first file that the process maps. */
+static const char *path_of(const struct process_table *table,
+			   const struct process *process, const struct side_event *event)
+{
+	bool is_program = process->comm[0];
+	size_t n;
+	const struct mapping *maps = process_mappings(process, &n);
+
+	if (strcmp(event->path, "/") != 0)
+		return event->path;
+	for (size_t i = 0; i < n; i++) {
+		const struct module *module = module_get(table->modules, maps[i].module);
+
+		if (module->kind != MODULE_FILE)
+			continue;
+		if (module->ino == event->ino && module->maj == event->maj &&
+		    module->min == event->min)
+			return module->path;
+		is_program = false;
+	}
+	return is_program ? process->comm : "[detached]";
+}
+
 static int module_of(struct process_table *table, struct process *process,
 		     const struct side_event *event, uint32_t *ret)
 {
@@ -144,7 +168,7 @@ static int module_of(struct process_table *table, struct process *process,
 		.ino = event->ino,
 		.pid = process->tgid,
 		.is_writable = event->is_writable,
-		.path = event->path,
+		.path = path_of(table, process, event),
 	};
 	int err;
 

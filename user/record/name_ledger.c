@@ -219,7 +219,7 @@ static void add_remedy(struct str *out, const struct unnamed_module *module,
 {
 	const char *base = strrchr(module->path, '/');
 
-	base = base ? base + 1 : module->path;
+	base = base && base[1] ? base + 1 : module->path;
 	if (module->remedy == REMEDY_JIT)
 		str_addf(out, "are generated code whose runtime tells no names%s%s\n",
 			 module->asked ? "; try: " : "",
