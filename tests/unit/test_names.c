@@ -97,6 +97,48 @@ static void names_assembly_up_to_the_next_symbol(void **state)
 	close(fd);
 }
 
+/* As NASM writes them. A label is a function's where its name says so, or the code that
+ * comes before goes on there; else it names what nothing else does. */
+static void labels_are_their_functions(void **state)
+{
+	static const char source[] =
+		".text; .globl work, work2; .type work, %function; .p2align 4\n"
+		"work: cld; \"..@2.loop\": cld; \"work.l\": cld; plain: cld;\n"
+		"\"plain.l\": cld; .l2: cld; ret\n"
+		"helper: cld; \"helper.l\": cld; jmp *%rax\n"
+		"\"helper.2\": cld; \"other.l\": cld; ret\n"
+		"work3: ret; \"helper.9\": ret; .globl work3\n"
+		"work2: cld; \"..@4.loop\": call sub; syscall; sub: cld; "
+		"\"sub.l\": cld; "
+		"ret\n"
+		".section .alone, \"ax\"; alone: \"..@6.end\": cld\n";
+	static const char *const names[] = {
+		"work",	  "work",     "work",	"work",	  "work",   "work",    "work",
+		"helper", "helper",   "helper", "helper", "helper", "other.l", "other.l",
+		"work3",  "helper.9", "work2",	"work2",  "work2",  "work2",   "work2",
+		"work2",  "work2",    "work2",	"sub",	  "sub",    "sub",
+	};
+	uint64_t at;
+	int fd;
+
+	if (shell("gcc -dumpmachine | grep -q x86_64"))
+		skip();
+	write_file("nasm.s", source, strlen(source));
+	assert_int_equal(shell("gcc -Wa,-L -nostdlib -shared nasm.s -o nasm.so &&"
+			       "objcopy -N alone nasm.so alone.so"),
+			 0);
+	fd = open_file("nasm.so");
+	at = offset_of(fd, nm_value("", "nasm.so", "work"));
+	for (size_t k = 0; k < sizeof(names) / sizeof(*names); k++)
+		assert_string_equal(name_by(file_names, fd, at + k), names[k]);
+	at = offset_of(fd, nm_value("", "nasm.so", "alone"));
+	assert_string_equal(name_by(file_names, fd, at), "alone");
+	close(fd);
+	fd = open_file("alone.so");
+	assert_string_equal(name_by(file_names, fd, at), "..@6.end");
+	close(fd);
+}
+
 /* What gcc puts into each program has no size either, and nothing of what follows. */
 static void what_is_gccs_ends_soon(void **state)
 {
@@ -357,6 +399,7 @@ int main(void)
 		cmocka_unit_test(names_functions_by_their_size),
 		cmocka_unit_test(names_code_in_an_array),
 		cmocka_unit_test(names_assembly_up_to_the_next_symbol),
+		cmocka_unit_test(labels_are_their_functions),
 		cmocka_unit_test(gives_the_name_that_users_know),
 		cmocka_unit_test(what_is_gccs_ends_soon),
 		cmocka_unit_test(never_gives_a_neighbours_name),

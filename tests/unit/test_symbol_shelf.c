@@ -44,6 +44,10 @@ static void write_symbols(const char *path)
 			fprintf(file, ".set \"$x.%d\", base + %ld\n", i, at);
 		else
 			fprintf(file, ".set a%d, base + %ld\n", i, at);
+		if (random() % 4 == 0) /* labels in it, as NASM writes them */
+			fprintf(file,
+				".set a%d.l, base + %ld\n.set \"..@%d.l\", base + %ld\n",
+				i, at + random() % 20, i, at + random() % 20);
 		if (random() % 3 == 0)
 			fprintf(file, ".globl a%d\n", i);
 		fprintf(file, ".type a%d, %s\n", i, type);
@@ -60,7 +64,8 @@ static int setup(void **state)
 	if (files_setup(state))
 		return -1;
 	write_symbols("s.s");
-	return shell("gcc -nostdlib -shared s.s -o many.so && xz -c many.so >mini.xz") ||
+	return shell("gcc -Wa,-L -nostdlib -shared s.s -o many.so && xz -c many.so "
+		     ">mini.xz") ||
 	       shell("strip many.so -o exported.so") ||
 	       shell("objcopy --add-section .gnu_debugdata=mini.xz exported.so "
 		     "packed.so");

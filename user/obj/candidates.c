@@ -88,12 +88,17 @@ static size_t lower_bound(const struct candidates *batch, uint64_t addr)
 				   items[first + i].addr < addr);
 }
 
-bool candidates_near(const struct candidates *batch, uint64_t start)
+bool candidates_near(const struct candidates *batch, uint64_t start, bool label)
 {
-	size_t i = lower_bound(batch, start);
+	size_t i = lower_bound(batch, start), last = label ? START_PART : START_FUNCTION;
 
-	return i < batch->n &&
-	       (!batch->items[i].below.end || start >= batch->items[i].below.start);
+	for (size_t kind = label; i < batch->n && kind <= last; kind++) {
+		const struct candidate *below = &batch->items[i].below[kind];
+
+		if (!below->end || start >= below->start)
+			return true;
+	}
+	return false;
 }
 
 static bool beats(const struct candidate *a, const struct candidate *b)
@@ -125,23 +130,42 @@ bool candidates_below(struct candidates *batch, const struct candidate *symbol)
 
 	if (i == batch->n)
 		return false;
-	if (beats(symbol, &batch->items[i].below))
-		batch->items[i].below = *symbol;
+	if (beats(symbol, &batch->items[i].below[symbol->kind]))
+		batch->items[i].below[symbol->kind] = *symbol;
 	return batch->items[i].addr < symbol->end;
 }
 
 const struct candidate *candidates_best(struct candidates *batch, size_t i)
 {
 	struct query *query = &batch->items[i];
+	const struct candidate *best = query->below;
 
-	/* nothing starts between the query before and this one */
-	if (i && !query->below.end)
-		query->below = query[-1].below;
+	for (size_t kind = 0; kind < N_SYMBOL_STARTS; kind++) {
+		struct candidate *below = &query->below[kind];
+
+		/* nothing starts between the query before and this one */
+		if (i && !below->end)
+			*below = query[-1].below[kind];
+		if (below->end && (!best->end || below->start > best->start))
+			best = below;
+	}
 	if (query->covering.end)
 		return &query->covering;
-	if (query->below.sized || query->addr >= query->below.end)
+	return best->sized || query->addr >= best->end ? NULL : best;
+}
+
+const struct candidate *candidates_start(const struct candidates *batch, size_t i,
+					 enum symbol_start kind)
+{
+	const struct query *query = &batch->items[i];
+	const struct candidate *below = &query->below[kind];
+
+	if (below->sized || query->addr >= below->end)
 		return NULL;
-	return &query->below;
+	for (size_t k = 0; k < kind; k++)
+		if (query->below[k].end && query->below[k].start >= below->start)
+			return NULL;
+	return below;
 }
 
 uint64_t name_rank(const char *name, size_t n, bool local, bool weak)

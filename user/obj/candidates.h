@@ -8,6 +8,8 @@
 #ifndef WEFT_OBJ_CANDIDATES_H
 #define WEFT_OBJ_CANDIDATES_H
 
+#include "obj/symbol_kind.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -18,6 +20,7 @@ struct candidate {
 	uint64_t start;
 	uint64_t end;  /* one past what it covers or may cover; 0 = no candidate */
 	uint64_t name; /* where the caller finds the name */
+	enum symbol_start kind; /* START_FUNCTION of one with a size */
 	bool sized;
 };
 
@@ -25,7 +28,8 @@ struct query {
 	uint64_t addr;
 	size_t index; /* the caller's */
 	struct candidate covering;
-	struct candidate below; /* starts after the query before, not after addr */
+	/* start after the query before, not after addr */
+	struct candidate below[N_SYMBOL_STARTS];
 };
 
 struct candidates { /* {0} is an empty batch */
@@ -44,8 +48,9 @@ void candidates_free(struct candidates *batch);
 void candidates_add(struct candidates *batch, uint64_t addr, size_t index);
 void candidates_sort(struct candidates *batch); /* after the last add */
 
-/* Would a symbol without size that starts here be the nearest below one? */
-bool candidates_near(const struct candidates *batch, uint64_t start);
+/* Would a symbol without size that starts here, a function or a label of whatever kind, be
+ * the nearest below one? */
+bool candidates_near(const struct candidates *batch, uint64_t start, bool label);
 
 /* Offers a symbol with a size to all that it covers. */
 void candidates_cover(struct candidates *batch, const struct candidate *symbol);
@@ -58,6 +63,11 @@ bool candidates_below(struct candidates *batch, const struct candidate *symbol);
 /* After the pass: the best for items[i], or NULL. Ask for i in rising order,
  * leaving out none. */
 const struct candidate *candidates_best(struct candidates *batch, size_t i);
+
+/* Behind that: the nearest one without size of that kind, if it may go up to items[i];
+ * else NULL. */
+const struct candidate *candidates_start(const struct candidates *batch, size_t i,
+					 enum symbol_start kind);
 
 /*
  * Rank among names of one place. A file's own (local) name comes last; then

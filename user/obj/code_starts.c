@@ -244,3 +244,10 @@ bool code_starts_next(struct code_starts *starts, size_t *ret)
 	}
 	return false;
 }
+
+size_t code_starts_called(const struct code_starts *starts, size_t from)
+{
+	while (from < starts->text.n && !has_bit(starts->called, from))
+		from++;
+	return from < starts->text.n ? from : starts->text.n;
+}

@@ -38,4 +38,7 @@ DEFINE_FREEP(code_starts)
 /* The next one, as an offset into the text; false: there are no more. */
 bool code_starts_next(struct code_starts *starts, size_t *ret);
 
+/* The first place from there on that a call of this text leads to, or the text's end. */
+size_t code_starts_called(const struct code_starts *starts, size_t from);
+
 #endif

@@ -164,11 +164,16 @@ static bool is_version(const char *text, size_t n)
 }
 
 /* Without @VERSION, which no mangling uses but Rust's legacy one could. Files of
- * JavaScript may be called so in their midst, and methods of Crystal. */
+ * JavaScript may be called so in their midst, and methods of Crystal; NASM's labels of
+ * macros begin so, behind dots: ..@4.loop. */
 static size_t without_version(const char *name, size_t n)
 {
-	const char *at = n ? memchr(name + 1, '@', n - 1) : NULL;
+	const char *at;
+	size_t first = 0;
 
+	while (first < n && name[first] == '.')
+		first++;
+	at = first < n ? memchr(name + first + 1, '@', n - first - 1) : NULL;
 	return at && is_version(at, (size_t)(name + n - at)) && !rust_length(name, n)
 		       ? (size_t)(at - name)
 		       : n;

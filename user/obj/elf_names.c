@@ -7,12 +7,16 @@
  *
  * A symbol without a size (assembly) names what follows it, up to the next symbol. Where
  * there are only those that other files need, that may be any number of functions: there
- * it names its own function, as far as its instructions show (obj/code_starts.h).
+ * it names its own function, as far as its instructions show (obj/bare_end.h).
+ *
+ * A local label of assembly may be a function or a place in one. It is a place where its
+ * name says so, or where the instructions before it go on and nobody calls it.
  */
 #include "obj/elf_names.h"
 
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "obj/bare_end.h"
 #include "obj/candidates.h"
 #include "obj/code_starts.h"
 #include "obj/demangle.h"
@@ -29,9 +33,6 @@
 
 #define SYMBOLS_A_READ 64 /* pass by in the time that a single one takes to be read */
 
-#define BARE_MAX    (32u << 10) /* bytes of a function whose symbol has no size */
-#define BARE_BUDGET (64u << 20) /* of all of them that are looked at */
-
 struct elf_pass {
 	struct elf_file *file;
 	struct elf_file
@@ -43,11 +44,10 @@ struct elf_pass {
 	const uint64_t *addrs;
 	name_sink sink;
 	void *arg;
-	bool linked;		       /* addrs are addresses as linked, not offsets */
-	bool has_all;		       /* symbols, not only those that other files need */
-	uint64_t bare_start, bare_end; /* of the bare symbol that was looked at last */
-	size_t bare_bytes;	       /* of all that were */
-	struct str raw, name;	       /* of the symbol at hand */
+	bool linked;  /* addrs are addresses as linked, not offsets */
+	bool has_all; /* symbols, not only those that other files need */
+	struct bare_end bare;
+	struct str raw, name; /* of the symbol at hand */
 };
 
 /* The end of the section, or of the segment, in which a symbol is code; 0: it
@@ -79,6 +79,13 @@ static bool is_function(const Elf64_Sym *sym)
 	unsigned char type = ELF64_ST_TYPE(sym->st_info);
 
 	return type == STT_FUNC || type == STT_GNU_IFUNC;
+}
+
+/* Of those without size. */
+static bool is_label(const Elf64_Sym *sym)
+{
+	return ELF64_ST_TYPE(sym->st_info) == STT_NOTYPE &&
+	       ELF64_ST_BIND(sym->st_info) == STB_LOCAL;
 }
 
 static uint64_t rank_of(const Elf64_Sym *sym, const char *name, size_t n)
@@ -123,7 +130,7 @@ static void take_bare(struct elf_pass *pass, const Elf64_Sym *sym,
 	const char *name;
 	size_t n;
 
-	if (!candidates_near(pass->batch, symbol->start))
+	if (!candidates_near(pass->batch, symbol->start, is_label(sym)))
 		return;
 	symbol->end = code_end(pass->of, sym);
 	if (!symbol->end)
@@ -135,6 +142,8 @@ static void take_bare(struct elf_pass *pass, const Elf64_Sym *sym,
 	    symbol->end - symbol->start > SYMBOL_STARTUP_MAX)
 		symbol->end = symbol->start + SYMBOL_STARTUP_MAX;
 	symbol->rank = rank_of(sym, name, n);
+	if (is_label(sym))
+		symbol->kind = symbol_label_start(name, n);
 	candidates_below(pass->batch, symbol);
 }
 
@@ -159,7 +168,7 @@ static int take_symbol(void *arg, const Elf64_Sym *sym)
 }
 
 /* Could take_symbol() do anything with it, whatever the queries? */
-static bool may_name(void *arg, const Elf64_Sym *sym)
+static bool may_name(void *arg, const Elf64_Sym *sym, enum symbol_start *ret_kind)
 {
 	struct elf_pass *pass = arg;
 	const char *name;
@@ -174,6 +183,8 @@ static bool may_name(void *arg, const Elf64_Sym *sym)
 	if (sym->st_size)
 		return true;
 	name = elf_strings_at(&pass->strings[pass->table], sym->st_name, &n);
+	if (is_label(sym))
+		*ret_kind = symbol_label_start(name, n);
 	return !symbol_is_mapping(name, n);
 }
 
@@ -214,50 +225,56 @@ static int deliver(struct elf_pass *pass, size_t index, uint64_t back, uint64_t 
 	return pass->sink(pass->arg, index, name->s, start);
 }
 
-/* Up to where a function goes that starts there, of code that goes up to `end`. */
-static int find_bare_end(struct elf_pass *pass, uint64_t start, uint64_t end)
+/* Does its name say that the label is a part of the other one? */
+static bool is_named_part(struct elf_pass *pass, uint64_t label, uint64_t whole)
 {
-	uint64_t n = end - start < BARE_MAX ? end - start : BARE_MAX, offset, room;
-	AUTO_FREE uint8_t *bytes = malloc(n);
-	struct code_text text = { bytes, n, start, false, true };
-	AUTO(code_starts) starts = NULL;
-	size_t at;
-	int err;
+	const char *name;
+	size_t n;
 
-	pass->bare_start = pass->bare_end = start;
-	pass->bare_bytes += n;
-	if (!bytes)
-		return fail(-ENOMEM, "no memory for a function");
-	if (pass->bare_bytes > BARE_BUDGET ||
-	    !elf_file_offset(pass->file, start, &offset, &room) || room < n ||
-	    elf_file_read(pass->file, offset, bytes, n)) {
-		error_clear();
-		return 0;
+	elf_strings_whole(&pass->strings[whole >> TABLE_SHIFT], (uint32_t)whole,
+			  &pass->raw);
+	name = elf_strings_at(&pass->strings[label >> TABLE_SHIFT], (uint32_t)label, &n);
+	return symbol_is_part_of(name, n, pass->raw.s, pass->raw.n);
+}
+
+/* In place of a label in it: what begins before. A file of symbols alone has no
+ * instructions to tell. */
+static int find_whole(struct elf_pass *pass, size_t i, const struct candidate **best)
+{
+	uint64_t addr = pass->batch->items[i].addr;
+	int err = 0;
+
+	for (unsigned int kind = (*best)->kind; !err && kind-- > 0;) {
+		const struct candidate *whole = candidates_start(pass->batch, i, kind);
+
+		if (!whole)
+			continue;
+		if ((*best)->kind == START_PART &&
+		    is_named_part(pass, (*best)->name, whole->name)) {
+			*best = whole;
+		} else if (kind == START_FUNCTION && !pass->linked) {
+			err = bare_end_find(&pass->bare, pass->file, whole);
+			if (!err && addr < pass->bare.first_called)
+				*best = whole;
+		}
 	}
-	text.is_arm64 = pass->file->header.e_machine == EM_AARCH64;
-	err = code_starts_new(&starts, &text);
-	if (err)
-		return err;
-	/* the first one is its own */
-	pass->bare_end = code_starts_next(starts, &at) && code_starts_next(starts, &at)
-				 ? start + at
-				 : start + n;
-	return 0;
+	return err;
 }
 
 /* *ret_best: the best symbol of the i-th query, or NULL. */
 static int find_best(struct elf_pass *pass, size_t i, const struct candidate **ret_best)
 {
 	const struct candidate *best = candidates_best(pass->batch, i);
-	int err = 0;
+	int err;
 
 	*ret_best = best;
-	if (!best || best->sized || pass->has_all ||
-	    !code_starts_knows(pass->file->header.e_machine))
+	if (!best || best->sized || !code_starts_knows(pass->file->header.e_machine))
 		return 0;
-	if (pass->bare_start != best->start || !pass->bare_end)
-		err = find_bare_end(pass, best->start, best->end);
-	if (pass->batch->items[i].addr >= pass->bare_end)
+	err = find_whole(pass, i, ret_best);
+	if (err || pass->has_all)
+		return err;
+	err = bare_end_find(&pass->bare, pass->file, *ret_best);
+	if (pass->batch->items[i].addr >= pass->bare.end)
 		*ret_best = NULL;
 	return err;
 }

@@ -54,7 +54,7 @@ static void take_line(struct kallsyms_pass *pass, struct line *line)
 	symbol.end = symbol.start + FUNCTION_BYTES_MAX;
 	if (symbol.end < symbol.start)
 		symbol.end = UINT64_MAX;
-	if (!candidates_near(pass->batch, symbol.start))
+	if (!candidates_near(pass->batch, symbol.start, false))
 		return;
 	line->text += 2;
 	line->n -= 2;

@@ -10,6 +10,18 @@ bool symbol_is_mapping(const char *name, size_t n)
 	return !n || (n > 1 && name[0] == '.' && name[1] == 'L');
 }
 
+enum symbol_start symbol_label_start(const char *name, size_t n)
+{
+	return memchr(name, '.', n) ? START_PART : START_LABEL;
+}
+
+bool symbol_is_part_of(const char *name, size_t n, const char *whole, size_t n_whole)
+{
+	if (n && name[0] == '.')
+		return true;
+	return n > n_whole && name[n_whole] == '.' && !memcmp(name, whole, n_whole);
+}
+
 bool symbol_is_startup(const char *name, size_t n)
 {
 	static const char *const names[] = { "frame_dummy", "register_tm_clones",

@@ -10,6 +10,21 @@
  * Names of Swift begin with a $, too. */
 bool symbol_is_mapping(const char *name, size_t n);
 
+/* What begins where a symbol without size lies. Each kind ends what those before it of its
+ * own and of later kinds may name. */
+enum symbol_start {
+	START_FUNCTION,
+	START_LABEL, /* assembly's own, perhaps of a function that nobody else calls */
+	START_PART, /* a label in one, as its name says: NASM's function.loop, ..@4.loop */
+	N_SYMBOL_STARTS,
+};
+
+/* Of one of assembly's own, by its name. */
+enum symbol_start symbol_label_start(const char *name, size_t n);
+
+/* Does its name say that it is a part of that? */
+bool symbol_is_part_of(const char *name, size_t n, const char *whole, size_t n_whole);
+
 #define SYMBOL_STARTUP_MAX 80 /* bytes of one; arm64's largest has 76 */
 
 /* gcc's own, that it puts into each program, of no size: what lies behind them is not

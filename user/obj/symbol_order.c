@@ -8,10 +8,14 @@
 #include <stdlib.h>
 
 struct placed {
-	uint32_t start, end; /* from the base */
-	uint32_t reach;	     /* how far this one and all below it go */
-	uint32_t number;     /* in the table */
+	uint32_t start, end;  /* from the base */
+	uint32_t reach;	      /* how far this one and all below it go */
+	uint32_t number : 30; /* in the table */
+	uint32_t kind : 2;
 };
+
+#define NUMBER_MAX ((1u << 30) - 1)
+_Static_assert(N_SYMBOL_STARTS <= 4, "a kind has two bits");
 
 struct symbol_order {
 	uint64_t base;
@@ -22,6 +26,7 @@ struct symbol_order {
 struct found_symbol {
 	uint64_t start, end;
 	uint32_t number;
+	enum symbol_start kind;
 };
 
 /* A pass that gathers them. */
@@ -36,10 +41,10 @@ struct gathering {
 static int gather(void *arg, const Elf64_Sym *sym)
 {
 	struct gathering *g = arg;
-	const struct found_symbol one = { sym->st_value, sym->st_value + sym->st_size,
-					  g->number++ };
+	struct found_symbol one = { sym->st_value, sym->st_value + sym->st_size,
+				    g->number++, START_FUNCTION };
 
-	if (!g->filter(g->arg, sym))
+	if (!g->filter(g->arg, sym, &one.kind))
 		return 0;
 	if (g->found.n == SYMBOL_ORDER_MAX)
 		return fail(-EFBIG, "too many symbols for an order");
@@ -105,7 +110,8 @@ static int arrange(struct symbol_order *order, const struct gathering *g)
 		order->items[i] =
 			(struct placed){ .start = (uint32_t)(one->start - g->lowest),
 					 .end = (uint32_t)(one->end - g->lowest),
-					 .number = one->number };
+					 .number = one->number & NUMBER_MAX,
+					 .kind = one->kind & 3 };
 	}
 	err = sort_by_start(order->items, n);
 	for (size_t i = 0; !err && i < n; i++) {
@@ -122,7 +128,7 @@ int symbol_order_new(struct symbol_order **ret, struct elf_file *file,
 	struct gathering g = { .filter = filter, .arg = arg, .lowest = UINT64_MAX };
 	int err = order ? 0 : fail(-ENOMEM, "no memory for an order of symbols");
 
-	if (!err && table->n_syms > UINT32_MAX)
+	if (!err && table->n_syms > NUMBER_MAX)
 		err = fail(-EFBIG, "too many symbols for an order");
 	if (!err && table->n_syms <= SYMBOL_ORDER_MAX)
 		err = vec_reserve(&g.found, table->n_syms);
@@ -157,14 +163,18 @@ int symbol_order_find(const struct symbol_order *order, uint64_t addr,
 	size_t i = addr < order->base
 			   ? 0
 			   : LOWER_BOUND(order->n, k, order->items[k].start <= at);
-	uint32_t nearest = i ? order->items[i - 1].start : 0;
+	uint32_t nearest = 0, kind = N_SYMBOL_STARTS; /* of the last one that is */
 	int err = 0;
 
-	/* down to where none reaches this far */
+	/* down to where none reaches this far, and a function begins */
 	while (!err && i--) {
 		const struct placed *one = &order->items[i];
 
-		if (one->reach <= at && one->start != nearest)
+		if (one->kind < kind) {
+			kind = one->kind;
+			nearest = one->start;
+		}
+		if (one->reach <= at && kind == START_FUNCTION && one->start != nearest)
 			return 0;
 		if (numbers->steps++ == order->n)
 			return fail(-EFBIG, "symbols cover each other too often");

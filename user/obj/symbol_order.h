@@ -11,13 +11,15 @@
 #include "base/cleanup.h"
 #include "base/vec.h"
 #include "obj/elf_table.h"
+#include "obj/symbol_kind.h"
 
 #define SYMBOL_ORDER_MAX (3u << 18) /* symbols */
 
 struct symbol_order;
 
 /* May this symbol name an address, or end what the one before it may name? */
-typedef bool (*symbol_filter)(void *arg, const Elf64_Sym *sym);
+typedef bool (*symbol_filter)(void *arg, const Elf64_Sym *sym,
+			      enum symbol_start *ret_kind);
 
 /* One pass over the table. 0; -EFBIG: too many symbols, or too far apart; -ENOMEM, or the
  * error of a read. */
@@ -33,8 +35,8 @@ struct symbol_numbers { /* {0} is empty */
 	size_t steps; /* that the searches took, beyond the first of each */
 };
 
-/* Adds the numbers in the table of all symbols that cover addr and of those that start
- * nearest at or below it. 0; -EFBIG: a pass over the table is no dearer, since many cover
+/* Adds the numbers in the table of all symbols that cover addr and of those of each kind
+ * that start nearest at or below it. 0; -EFBIG: a pass over the table is no dearer, since many cover
  * each other; or -ENOMEM. */
 int symbol_order_find(const struct symbol_order *order, uint64_t addr,
 		      struct symbol_numbers *numbers);
