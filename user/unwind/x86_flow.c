@@ -58,6 +58,12 @@ static void find_taken(struct x86_flow *flow, const struct flow_insn *insn)
 		flow->insns.items[found].is_taken = true;
 }
 
+static bool is_afar(int64_t distance)
+{
+	return distance > (int64_t)X86_FLOW_AROUND ||
+	       distance < -(int64_t)X86_FLOW_AROUND;
+}
+
 /* To what lies around the code at hand: a piece may be a part of it that begins here, but
  * further away another function does, or what compilers have put aside. */
 static uint32_t target_around(const struct x86_flow *flow, int64_t at, int64_t distance)
@@ -67,9 +73,18 @@ static uint32_t target_around(const struct x86_flow *flow, int64_t at, int64_t d
 
 	if (!is_around)
 		return X86_FLOW_OUTSIDE;
-	return distance > (int64_t)X86_FLOW_AROUND || distance < -(int64_t)X86_FLOW_AROUND
-		       ? X86_FLOW_FAR
-		       : X86_FLOW_ASKEW;
+	return is_afar(distance) ? X86_FLOW_FAR : X86_FLOW_ASKEW;
+}
+
+/* A conditional jump from so far that it leads to another function. */
+static void count_afar(struct x86_flow *flow, const struct flow_insn *insn,
+		       int64_t distance)
+{
+	struct flow_insn *target = &flow->insns.items[insn->target];
+
+	if (is_afar(distance) && target->n_afar < X86_FLOW_MANY &&
+	    x86_insn_condition(flow->code + insn->at, insn->n) >= 0)
+		target->n_afar++;
 }
 
 static void find_target(struct x86_flow *flow, struct flow_insn *insn)
@@ -87,6 +102,8 @@ static void find_target(struct x86_flow *flow, struct flow_insn *insn)
 	}
 	found = x86_flow_find_insn(flow, (size_t)to);
 	insn->target = found == X86_FLOW_NO_INSN ? X86_FLOW_ASKEW : (uint32_t)found;
+	if (found != X86_FLOW_NO_INSN)
+		count_afar(flow, insn, distance);
 	insn->is_local = insn->calls && distance && found != X86_FLOW_NO_INSN &&
 			 x86_flow_is_local(flow, (uint32_t)found);
 	if (insn->is_local)
@@ -141,6 +158,33 @@ static int follow_the_rest(struct x86_flow *flow)
 		    !x86_flow_is_padding(flow, &insns[i]))
 			err = x86_flow_follow_from(flow, i);
 	return err;
+}
+
+/* Does a jump, both ends of which were followed apart, lead to another stack pointer? */
+static bool leads_to_other_depth(const struct x86_flow *flow,
+				 const struct flow_insn *insn)
+{
+	int from, to;
+
+	return insn->is_apart && x86_flow_find_depth(flow, insn, &from) &&
+	       x86_flow_find_depth(flow, &flow->insns.items[insn->target], &to) &&
+	       from != to;
+}
+
+/* All are compared first, while what they lead to is known. */
+static void check_apart(struct x86_flow *flow)
+{
+	for (size_t i = 0; i < flow->insns.n; i++)
+		flow->insns.items[i].is_apart =
+			leads_to_other_depth(flow, &flow->insns.items[i]);
+	for (size_t i = 0; i < flow->insns.n; i++) {
+		const struct flow_insn *insn = &flow->insns.items[i];
+
+		if (!insn->is_apart)
+			continue;
+		x86_pieces_spoil(&flow->pieces, insn->piece);
+		x86_pieces_spoil(&flow->pieces, flow->insns.items[insn->target].piece);
+	}
 }
 
 /* What lies above its own return address was not understood. */
@@ -245,6 +289,7 @@ static int follow_all(struct x86_flow *flow)
 	for (size_t i = 0; i < flow->insns.n; i++) {
 		flow->insns.items[i].piece = X86_FLOW_NO_INSN;
 		flow->insns.items[i].is_shared = false;
+		flow->insns.items[i].is_apart = false;
 	}
 	err = follow_what_is_called(flow);
 	if (!err)
@@ -252,6 +297,7 @@ static int follow_all(struct x86_flow *flow)
 	follow_tables(flow);
 	if (!flow->before && !flow->behind)
 		follow_the_endless(flow);
+	check_apart(flow);
 	check_insns(flow);
 	return err;
 }

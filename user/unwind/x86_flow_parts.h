@@ -13,6 +13,7 @@
 #include "unwind/x86_frame.h"
 #include "unwind/x86_pieces.h"
 
+#define X86_FLOW_MANY	   16
 #define X86_FLOW_ROUND	   16 /* what follows data begins on such an address */
 #define X86_FLOW_NO_INSN   UINT32_MAX
 #define X86_FLOW_NO_TARGET (UINT32_MAX - 3)   /* and above: no instruction's number */
@@ -28,6 +29,8 @@ struct flow_insn {
 	bool calls;
 	bool is_called;
 	bool is_shared;	 /* ways of other pieces lead there, too */
+	bool is_apart;	 /* jumps to what many do from afar (x86_follow.c) */
+	uint8_t n_afar;	 /* conditional jumps there from so far, up to X86_FLOW_MANY */
 	bool makes_room; /* calls, and what is called moves the stack pointer */
 	bool is_local;	 /* calls a part of its own function, on that one's stack */
 	enum {

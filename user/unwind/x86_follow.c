@@ -144,6 +144,41 @@ static int come_to_cases(struct x86_flow *flow, const struct x86_table *table,
 	return err;
 }
 
+static int begin_piece(struct x86_flow *flow, uint32_t number, bool is_behind_call)
+{
+	uint32_t piece = (uint32_t)flow->pieces.list.n;
+	int err = vec_push(&flow->pieces.list,
+			   (struct x86_piece){ .of = piece,
+					       .first = number,
+					       .is_behind_call = is_behind_call });
+
+	return err ? err : come_to(flow, number, piece, x86_frame_at_entry);
+}
+
+/*
+ * From a jump to what many others lead to from afar, as GraalVM's functions do where
+ * their stack or their time is up. They are no parts of one whole because of that: what
+ * is odd in one of them would be so in all. Their stack pointers are compared at the end.
+ */
+static int come_apart(struct x86_flow *flow, uint32_t number, struct x86_frame frame)
+{
+	struct flow_insn *insn = &flow->insns.items[number];
+	int err = insn->piece == X86_FLOW_NO_INSN ? begin_piece(flow, number, false) : 0;
+
+	x86_frame_shift(&frame, insn->frame.sp.at);
+	return !err && x86_frame_meet(&insn->frame, &frame) == X86_LESS
+		       ? vec_push(&flow->open, number)
+		       : err;
+}
+
+static bool is_apart(const struct x86_flow *flow, const struct flow_insn *insn,
+		     const struct x86_effect *is)
+{
+	return is->jumps && !flow->takes_args && insn->target < X86_FLOW_NO_TARGET &&
+	       flow->insns.items[insn->target].n_afar == X86_FLOW_MANY &&
+	       insn->frame.sp.from == X86_ENTRY && !insn->frame.sp.at;
+}
+
 static int go_on(struct x86_flow *flow, uint32_t number)
 {
 	struct flow_insn *insn = &flow->insns.items[number];
@@ -174,6 +209,7 @@ static int go_on(struct x86_flow *flow, uint32_t number)
 		x86_pieces_go_off_at(&flow->pieces, piece, frame.sp.at);
 	if (x86_frame_copies_return(&frame, &is))
 		x86_pieces_end_at(&flow->pieces, piece, 0);
+	insn->is_apart = is_apart(flow, insn, &is);
 	insn->helps = is_helped(flow, insn);
 	if (insn->helps)
 		is.writes &= ~(1u << frame.kept_in);
@@ -191,6 +227,8 @@ static int go_on(struct x86_flow *flow, uint32_t number)
 		err = come_to_cases(flow, table, piece, &frame);
 	if (goes_elsewhere && target == X86_FLOW_ASKEW)
 		x86_pieces_spoil(&flow->pieces, piece);
+	else if (!err && goes_elsewhere && insn->is_apart)
+		err = come_apart(flow, target, frame);
 	else if (!err && goes_elsewhere && target < X86_FLOW_FAR &&
 		 !flow->insns.items[target].begins)
 		err = come_to(flow, target, piece, frame);
@@ -203,18 +241,12 @@ static int go_on(struct x86_flow *flow, uint32_t number)
 
 int x86_flow_follow_from(struct x86_flow *flow, uint32_t number)
 {
-	uint32_t piece = (uint32_t)flow->pieces.list.n;
 	const struct flow_insn *before = number ? &flow->insns.items[number - 1] : NULL;
 	bool is_behind_call =
 		before ? before->calls && before->callee != X86_NEVER_RETURNS
 		       : flow->before != 0;
-	int err = vec_push(&flow->pieces.list,
-			   (struct x86_piece){ .of = piece,
-					       .first = number,
-					       .is_behind_call = is_behind_call });
+	int err = begin_piece(flow, number, is_behind_call);
 
-	if (!err)
-		err = come_to(flow, number, piece, x86_frame_at_entry);
 	while (!err && flow->open.n)
 		err = go_on(flow, flow->open.items[--flow->open.n]);
 	return err;
