@@ -43,6 +43,36 @@ static void test_followed(void **state)
 				"add %rcx, %r11; jmp *%r11;"));
 }
 
+/* What is asked for in a word's lower half. */
+static bool is_found_by(const char *jumps)
+{
+	return is_followed_by(jumps, "9: .long 0x90, 2b - 9b, 8, 1b - 9b;"
+				     "push %rbx; pop %rbx; ret");
+}
+
+/* GraalVM's, where cases are strewn. */
+static void test_words(void **state)
+{
+	assert_true(is_found_by("and $1, %ecx; lea 9f(%rip), %rdx; mov (%rdx,%rcx,8), "
+				"%rax; cmp %esi, %eax; jne 3f; sar $32, %rax;"
+				"add %rax, %rdx; jmp *%rdx;"));
+	/* by other halves, places and masks */
+	assert_false(is_found_by("and $1, %ecx; lea 9f(%rip), %rdx; mov (%rdx,%rcx,8), "
+				 "%rax; cmp %esi, %eax; jne 3f; sar $31, %rax;"
+				 "add %rax, %rdx; jmp *%rdx;"));
+	assert_false(is_found_by("and $1, %ecx; lea 9f(%rip), %rdx; mov (%rdx,%rcx,8), "
+				 "%rax; sar $32, %rax; sar $32, %rax;"
+				 "add %rax, %rdx; jmp *%rdx;"));
+	assert_false(is_found_by("and $1, %ecx; lea 9f(%rip), %rdx; mov (%rdx,%rcx,4), "
+				 "%rax; sar $32, %rax; add %rax, %rdx; jmp *%rdx;"));
+	assert_false(is_found_by("and $2, %ecx; lea 9f(%rip), %rdx; mov (%rdx,%rcx,8), "
+				 "%rax; sar $32, %rax; add %rax, %rdx; jmp *%rdx;"));
+	assert_false(is_found_by("and $1, %esi; lea 9f(%rip), %rdx; mov (%rdx,%rcx,8), "
+				 "%rax; sar $32, %rax; add %rax, %rdx; jmp *%rdx;"));
+	assert_false(is_found_by("or $1, %ecx; lea 9f(%rip), %rdx; mov (%rdx,%rcx,8), "
+				 "%rax; sar $32, %rax; add %rax, %rdx; jmp *%rdx;"));
+}
+
 /* As compilers of C have them. */
 static void test_elsewhere(void **state)
 {
@@ -111,9 +141,8 @@ static void test_not_followed(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_followed),
-		cmocka_unit_test(test_elsewhere),
-		cmocka_unit_test(test_addresses),
+		cmocka_unit_test(test_followed),     cmocka_unit_test(test_words),
+		cmocka_unit_test(test_elsewhere),    cmocka_unit_test(test_addresses),
 		cmocka_unit_test(test_not_followed),
 	};
 

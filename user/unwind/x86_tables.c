@@ -11,6 +11,11 @@
  *
  *	cmp $5, %eax; ja other; jmp *table(,%rax,8)
  *
+ * Or, GraalVM's, words of what a case is asked for and, above, its distance:
+ *
+ *	and $7, %ecx; lea table(%rip), %rdx; mov (%rdx,%rcx,8), %rbx; cmp %esi, %ebx;
+ *	jne other; sar $32, %rbx; add %rbx, %rdx; jmp *%rdx
+ *
  * Without a bound, or with one place that is no instruction, it is none.
  */
 #include "unwind/x86_flow_parts.h"
@@ -33,7 +38,7 @@ enum {
 	REG_BYTES = 2,	    /* of such a jump to a register, */
 	TABLE_BYTES = 7,    /* and of one by a table */
 	DISTANCE_BYTES = 4, /* of a case: from its table's beginning, */
-	ADDRESS_BYTES = 8,  /* or as linked */
+	WORD_BYTES = 8,	    /* or that in a word, or its address as linked */
 	CODE_EACH_CASE = 4, /* bytes of all code, for all cases */
 };
 
@@ -87,7 +92,8 @@ static struct form form_of(const uint8_t *code)
 /* What is known so far, going back from the jump. */
 struct trace {
 	unsigned int jumps_to; /* the register with the sum, */
-	unsigned int sum[2];   /* of these two */
+	unsigned int sum[2];   /* of these two, */
+	unsigned int word;     /* of which one was a word's upper half; or NO_REGISTER */
 	bool is_sum, is_loaded;
 	unsigned int base, index; /* of what was loaded */
 	bool has_table, has_addresses, has_bound;
@@ -107,15 +113,28 @@ static bool find_sum(struct trace *trace, const struct form *form)
 	return trace->is_sum = form->reg != form->rm;
 }
 
-/* movslq (base,index,4), reg */
+/* sar $32, reg */
+static bool find_half(struct trace *trace, const struct form *form)
+{
+	if (trace->word != NO_REGISTER || form->mod != 3 || !form->is_wide ||
+	    form->opcode != 0xc1 || (form->reg & 7) != 7 || form->rest[0] != 32 ||
+	    (form->rm != trace->sum[0] && form->rm != trace->sum[1]))
+		return false;
+	trace->word = form->rm;
+	return true;
+}
+
+/* movslq (base,index,4), reg; or mov (base,index,8), reg of a word */
 static bool find_load(struct trace *trace, const struct form *form)
 {
 	unsigned int other = form->reg == trace->sum[0] ? trace->sum[1] : trace->sum[0];
 	bool is_far = form->mod == 1 && form->rest[0];
+	bool is_word = trace->word != NO_REGISTER;
 
-	if (form->opcode != 0x63 || !form->is_wide || form->mod > 1 || is_far ||
-	    form->scale != SCALE_OF_4 || form->index == NO_INDEX || form->base != other ||
-	    (form->mod == 0 && (form->base & 7) == 5) ||
+	if (form->opcode != (is_word ? 0x8b : 0x63) || !form->is_wide || form->mod > 1 ||
+	    is_far || form->scale != (is_word ? SCALE_OF_8 : SCALE_OF_4) ||
+	    (is_word && form->reg != trace->word) || form->index == NO_INDEX ||
+	    form->base != other || (form->mod == 0 && (form->base & 7) == 5) ||
 	    (form->reg != trace->sum[0] && form->reg != trace->sum[1]))
 		return false;
 	trace->base = form->base;
@@ -184,6 +203,22 @@ static void find_bound(struct trace *trace, int condition, const uint8_t *before
 	trace->has_bound = trace->n > 0;
 }
 
+/* and $most, index */
+static bool find_mask(struct trace *trace, const struct form *form)
+{
+	uint32_t most;
+
+	if (trace->word == NO_REGISTER || form->mod != 3 || (form->reg & 7) != 4 ||
+	    form->rm != trace->index || (form->opcode != 0x81 && form->opcode != 0x83))
+		return false;
+	memcpy(&most, form->rest, sizeof(most));
+	most = form->opcode == 0x81 ? most : (uint32_t)(int8_t)form->rest[0];
+	if (most >= CASES_MAX)
+		return false;
+	trace->n = most + 1;
+	return trace->has_bound = true;
+}
+
 /* One instruction further back; false: there is no table, or it can't be told. */
 static bool trace_back(struct x86_flow *flow, struct trace *trace, size_t number)
 {
@@ -202,7 +237,7 @@ static bool trace_back(struct x86_flow *flow, struct trace *trace, size_t number
 	if (!trace->is_sum)
 		return find_sum(trace, &form) || !(is.writes >> trace->jumps_to & 1);
 	if (!trace->is_loaded)
-		return find_load(trace, &form) ||
+		return find_half(trace, &form) || find_load(trace, &form) ||
 		       !(is.writes & (1u << trace->sum[0] | 1u << trace->sum[1]));
 	if (is.jumps && !trace->has_bound && number) {
 		before = pad(flow, insn - 1);
@@ -213,13 +248,14 @@ static bool trace_back(struct x86_flow *flow, struct trace *trace, size_t number
 		return true;
 	if (!trace->has_table && is.writes >> trace->base & 1)
 		return false;
-	return trace->has_bound || find_copy(trace, &form) ||
+	return trace->has_bound || find_copy(trace, &form) || find_mask(trace, &form) ||
 	       !(is.writes >> trace->index & 1);
 }
 
 static uint32_t case_bytes(const struct trace *trace)
 {
-	return trace->has_addresses ? ADDRESS_BYTES : DISTANCE_BYTES;
+	return trace->has_addresses || trace->word != NO_REGISTER ? WORD_BYTES
+								  : DISTANCE_BYTES;
 }
 
 /* A case's place from the code's beginning, as the table says; false: unreadable. */
@@ -228,7 +264,7 @@ static bool read_case(const struct x86_flow *flow, const struct trace *trace, ui
 {
 	size_t n = case_bytes(trace);
 	uint64_t vaddr = trace->table + (uint64_t)i * n, address;
-	uint8_t bytes[ADDRESS_BYTES] = { 0 };
+	uint8_t bytes[WORD_BYTES] = { 0 };
 	int32_t distance;
 
 	if (vaddr - flow->vaddr < flow->n_bytes &&
@@ -237,7 +273,7 @@ static bool read_case(const struct x86_flow *flow, const struct trace *trace, ui
 	else if (!flow->data || code_pages_read(flow->data, vaddr, bytes, n) != n)
 		return false;
 	memcpy(&address, bytes, sizeof(address));
-	memcpy(&distance, bytes, sizeof(distance));
+	memcpy(&distance, bytes + n - DISTANCE_BYTES, sizeof(distance));
 	if (!trace->has_addresses)
 		address = trace->table + (uint64_t)(int64_t)distance;
 	*ret = (int64_t)(address - flow->vaddr);
@@ -294,7 +330,7 @@ static bool begin_trace(const struct x86_flow *flow, const struct flow_insn *ins
 	form = form_of(code.bytes);
 	if (form.opcode != INDIRECT || (form.reg & 7) != 4)
 		return false;
-	*ret = (struct trace){ .jumps_to = form.rm };
+	*ret = (struct trace){ .jumps_to = form.rm, .word = NO_REGISTER };
 	if (form.mod == 3)
 		return true;
 	if (form.mod || form.scale != SCALE_OF_8 || (form.base & 7) != 5 ||
@@ -305,6 +341,7 @@ static bool begin_trace(const struct x86_flow *flow, const struct flow_insn *ins
 			       .is_loaded = true,
 			       .has_table = true,
 			       .has_addresses = true,
+			       .word = NO_REGISTER,
 			       .base = NO_REGISTER,
 			       .index = form.index,
 			       .table = (uint64_t)(int64_t)table };
