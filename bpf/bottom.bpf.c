@@ -143,13 +143,15 @@ static __always_inline __u32 doubt_first_byte(struct scratch *s, __u32 hook)
 int bottom_doubt_caller(__u32 hook)
 {
 	struct scratch *s = scratch(hook);
+	bool is_known;
 
-	if (!s ||
-	    (s->step_kind != STEP_KIND_TABLE && s->step_kind != STEP_KIND_PROVEN_FP))
+	/* by a register that is not known any more, an older frame's pointer is taken, if any */
+	if (!s || (s->step_kind > STEP_KIND_TABLE && s->step_kind != STEP_KIND_OLDER_FP))
 		return 0;
+	is_known = s->step_kind == STEP_KIND_TABLE || s->step_kind == STEP_KIND_PROVEN_FP;
 	if (s->call == CALL_NONE && !is_restorer(s->pc))
 		s->step_kind = STEP_KIND_BOTTOM;
-	else if (s->call == CALL_OF_OTHERS)
+	else if (s->call == CALL_OF_OTHERS && is_known)
 		s->step_kind = doubt_first_byte(s, hook);
 	if (s->step_kind == STEP_KIND_BOTTOM || s->step_kind == STEP_KIND_HIDDEN)
 		s->kind = FRAME_BOTTOM;

@@ -70,7 +70,8 @@ static bool ends_far_away(const struct plain *p, uint64_t end)
 static enum step_kind doubt(const struct plain *p)
 {
 	const struct unwind_mapping *mapping = mapping_table_find(p->pc - 1);
-	bool far = p->step_kind == STEP_KIND_TABLE;
+	bool lost = p->step_kind == STEP_KIND_FP || p->step_kind == STEP_KIND_OLDER_FP;
+	bool far = lost || p->step_kind == STEP_KIND_TABLE;
 	uint64_t code;
 
 	if (p->strays && p->kind == FRAME_CALLER && !memory_get(p->pc - 8, &code) &&
@@ -84,7 +85,7 @@ static enum step_kind doubt(const struct plain *p)
 		return p->step_kind;
 	if (memory_get(p->pc - 8, &code) && !code_is_call(code))
 		return restores(p) ? p->step_kind : STEP_KIND_BOTTOM;
-	if (begins_function(p->pc) && !memory_get(p->pc - 8, &code))
+	if (!lost && begins_function(p->pc) && !memory_get(p->pc - 8, &code))
 		return STEP_KIND_HIDDEN;
 	return p->step_kind;
 }

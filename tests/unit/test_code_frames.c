@@ -195,6 +195,43 @@ static void each_address_has_its_function(void **state)
 	end(&p);
 }
 
+/* Where a tracer may have written a call since; a frame pointer alone is no proof. */
+static void a_function_s_first_call_may_be_a_tracer_s(void **state)
+{
+	static const char text[] =
+		".p2align 6\n.cfi_startproc\n mov $1, %eax\n.rept 58\n nop\n.endr\n ret\n"
+		".cfi_endproc\n.cfi_startproc\n endbr64\n mov $1, %eax\n.rept 54\n nop\n"
+		".endr\n ret\n.cfi_endproc\n"
+		".cfi_startproc\n endbr64\n ret\n.cfi_endproc\n"
+		".cfi_startproc\n.rept 8\n nop\n.endr\n ret\n.cfi_endproc\n";
+	static const struct {
+		uint64_t at;
+		bool unproven;
+		enum bad_return is;
+	} cases[] = {
+		{ 5, false, BAD_RETURN_NONE },	  { 6, false, BAD_RETURN_BOTTOM },
+		{ 9, false, BAD_RETURN_BOTTOM },  { 5, true, BAD_RETURN_MISTAKEN },
+		{ 69, false, BAD_RETURN_NONE },	  { 73, false, BAD_RETURN_NONE },
+		{ 74, false, BAD_RETURN_BOTTOM }, { 133, false, BAD_RETURN_BOTTOM },
+	};
+	struct parts p;
+
+	if (shell("gcc -dumpmachine | grep -q x86_64"))
+		skip();
+	write_file("hooked.s", text, strlen(text));
+	assert_int_equal(
+		shell("gcc -shared -nostdlib hooked.s -o hooked.so && "
+		      "readelf -SW hooked.so | grep -q ' .text .* 0*1000 001000'"),
+		0);
+	begin_with(&p, "hooked.so", 0);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
+		assert_int_equal(add(&p, 0x1000 + cases[i].at, cases[i].unproven), i);
+	assert_int_equal(check(&p), 0);
+	for (uint32_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
+		assert_int_equal(names_bad_return(p.names, i), cases[i].is);
+	end(&p);
+}
+
 /* Beyond that nothing is believed that nothing proves; and root's files have more. */
 static void a_users_files_have_a_limit(void **state)
 {
@@ -372,6 +409,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(frames_of_a_page_cost_a_read),
 		cmocka_unit_test(each_address_has_its_function),
+		cmocka_unit_test(a_function_s_first_call_may_be_a_tracer_s),
 		cmocka_unit_test(files_that_are_no_elf_files_have_calls),
 		cmocka_unit_test(what_is_written_to_is_not_as_in_its_file),
 		cmocka_unit_test(what_code_said_is_not_read_again),

@@ -119,6 +119,26 @@ static bool is_within(const struct frame *frame, const struct code_file *in)
 	       code_file_fde(in, vaddr, &fde) && fde.begin != vaddr;
 }
 
+#define CALL_BYTES 5 /* call rel32 */
+
+/* Behind what a function begins with: over that a tracer may have written a call to its
+ * own code (uftrace's -P, which keeps an endbr64 before it). */
+static bool may_be_hooked(const struct frame *frame, const struct code_file *in)
+{
+	static const uint8_t endbr64[] = { 0xf3, 0x0f, 0x1e, 0xfa };
+	uint8_t first[sizeof(endbr64)];
+	struct fde fde;
+	uint64_t at;
+
+	if (in->info->machine != EM_X86_64 || !is_within(frame, in) ||
+	    !code_file_function(in, frame, &fde, &at))
+		return false;
+	return at == CALL_BYTES || (at == CALL_BYTES + sizeof(endbr64) &&
+				    paged_read(&in->file, frame->offset - at, first,
+					       sizeof(first)) == sizeof(first) &&
+				    !memcmp(first, endbr64, sizeof(first)));
+}
+
 static bool is_to_be_checked(const struct frame *frame)
 {
 	return frame->returned == 1 && !frame->uncallable;
@@ -142,7 +162,9 @@ static bool is_bad_return(const struct frame *frame, const struct code_file *in,
 	if (!frame->unproven && may_be_patched(in->info->machine, bytes) &&
 	    is_within(frame, in))
 		return false;
-	return !return_check_code(in->info->machine, bytes, bytes + RETURN_BYTES_BEFORE);
+	return !return_check_code(in->info->machine, bytes,
+				  bytes + RETURN_BYTES_BEFORE) &&
+	       (frame->unproven || !may_be_hooked(frame, in));
 }
 
 /* Of no code that we know of. */
