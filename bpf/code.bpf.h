@@ -382,10 +382,11 @@ static __always_inline __u64 jumps_before_push(__u64 code)
 	return ((__u16)differs | differs >> 48) - 1;
 }
 
-#define MOV_R11	    0xbb49 /* movabs $…,%r11 */
-#define MOV_R11D    0xbb41 /* mov $…,%r11d */
-#define MOV_R10	    0xba49 /* movabs $…,%r10 */
-#define JMP_R11	    0xe3ff49
+#define MOV_R11	    0xbb49   /* movabs $…,%r11 */
+#define MOV_R11D    0xbb41   /* mov $…,%r11d */
+#define MOV_R10	    0xba49   /* movabs $…,%r10 */
+#define JMP_R11	    0xe3ff41 /* on the stack with REX.W */
+#define NOT_REX_W   0xfffff7
 #define MOV64_BYTES 10
 #define MOV32_BYTES 6
 
@@ -399,9 +400,10 @@ static __always_inline bool moves_to_r11(__u64 code, __u64 next)
 }
 
 /*
- * gcc's trampolines of nested functions, on the stack: [endbr64]; mov to r11; movabs to
- * r10; jmp *%r11. They are written each time that their function runs, which costs the
- * CPU so much that most of its samples are there. code: two words, and two before.
+ * gcc's trampolines of nested functions: [endbr64]; mov to r11; movabs to r10; jmp *%r11.
+ * Those on the stack are written each time that their function runs, which costs the CPU
+ * so much that most of its samples are there; -ftrampoline-impl=heap has pages of them.
+ * code: two words, and two before.
  */
 static __always_inline bool is_trampoline(const __u64 *code)
 {
@@ -410,8 +412,8 @@ static __always_inline bool is_trampoline(const __u64 *code)
 	if ((__u32)at == ENDBR64)
 		return moves_to_r11(at >> 32 | next << 32, next >> 32);
 	if ((__u16)at == MOV_R10)
-		return (next >> 16 & 0xffffff) == JMP_R11;
-	if ((at & 0xffffff) == JMP_R11)
+		return (next >> 16 & NOT_REX_W) == JMP_R11;
+	if ((at & NOT_REX_W) == JMP_R11)
 		return code[-2] >> 48 == MOV_R10;
 	return moves_to_r11(at, next);
 }
