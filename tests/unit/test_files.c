@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "sym/file_renewals.h"
 #include "sym/files.h"
 
 static char folder[] = "/tmp/test_files.XXXXXX";
@@ -189,6 +190,43 @@ static void written_over_in_place_is_renewed(void **state)
 	files_drop_overwritten(files);
 	assert_int_equal(files_fd(files, first), -1);
 	assert_int_equal(files_counts(files)->overwritten, 1);
+}
+
+static uint64_t made_now_ns;
+
+static uint64_t made_now(void)
+{
+	return made_now_ns;
+}
+
+/* So is what is written all the time, some times by each of its names, and then once a
+ * second. */
+static void written_over_all_the_time_is_opened_now_and_then(void **state)
+{
+	static const struct file_source made = { made_now, open_path, nobody };
+	const struct files_config config = { .modules = modules, .source = &made };
+	static const char *const names[] = { "busy", "busy-too" };
+	AUTO(files) files = NULL;
+	char text[128];
+
+	assert_int_equal(files_new(&files, &config), 0);
+	write_file("busy", "");
+	link_file("busy", "busy-too");
+	for (int i = 1; i < 100; i++) {
+		memset(text, 'x', (size_t)i);
+		text[i] = '\0';
+		write_file("busy", text);
+		assert_true(map_again(files, names[i % 2]) >= 0);
+	}
+	assert_int_equal(files_counts(files)->opened, 2 * (1 + FILE_RENEWALS_FREE));
+	made_now_ns += FILE_RENEWAL_NS - 1;
+	assert_int_equal(map_again(files, "busy"), 0);
+	assert_int_equal(files_counts(files)->opened, 2 * (1 + FILE_RENEWALS_FREE));
+	made_now_ns++;
+	of_size(files, map_file(files, "busy"), 99);
+	assert_int_equal(files_counts(files)->unreadable, 0);
+	made_now_ns += 1; /* it is written no more, and stays */
+	of_size(files, map_file(files, "busy-too"), 99);
 }
 
 static void whoever_met_the_limit_is_tried_again(void **state)
@@ -377,6 +415,7 @@ int main(void)
 		cmocka_unit_test(without_an_inode_nothing_is_opened),
 		cmocka_unit_test(written_over_it_is_another),
 		cmocka_unit_test(written_over_in_place_is_renewed),
+		cmocka_unit_test(written_over_all_the_time_is_opened_now_and_then),
 		cmocka_unit_test(whoever_met_the_limit_is_tried_again),
 		cmocka_unit_test(nobody_has_all_copies),
 		cmocka_unit_test(copies_are_given_back),

@@ -9,6 +9,7 @@
 #include "proc/open_copy.h"
 #include "sym/file_info.h"
 #include "sym/file_mapper.h"
+#include "sym/file_renewals.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -21,8 +22,8 @@ struct file {
 	bool is_jitdump; /* grows, and is nothing that is scanned */
 	bool was_missed; /* it could not be opened when it was first mapped */
 	bool was_over_limit;
-	bool was_renewed;   /* what it held before was sampled, too, perhaps */
-	struct stat opened; /* as it was then */
+	struct file_renewals renewals; /* what it held was sampled, too, perhaps */
+	struct stat opened;	       /* as it was then */
 	struct elf_info *info;
 	struct cache *cache;	 /* of its info; NULL: nobody keeps it */
 	struct file_stamp stamp; /* before it was scanned */
@@ -241,13 +242,15 @@ static void forget_inode(struct files *files, const struct file *file, uint32_t 
 static bool forget_overwritten(struct files *files, uint32_t module)
 {
 	struct file *file = &files->files.items[module];
+	struct file_renewals renewals;
 
 	if (file->fd < 0 || file->state == FILE_SCANNING || !was_overwritten(file))
 		return false;
+	renewals = file_renewals_add(file->renewals, files->config.source->now_ns());
 	forget_inode(files, file, module);
 	drop(files, file);
 	free(file->info);
-	*file = (struct file){ .fd = -1, .was_renewed = true };
+	*file = (struct file){ .fd = -1, .renewals = renewals };
 	files->counts.overwritten++;
 	return true;
 }
@@ -257,9 +260,8 @@ static void leave_renewed(struct files *files, struct file *file)
 {
 	const struct file *same = file->same ? &files->files.items[file->same - 1] : file;
 
-	if (!same->was_renewed || same->state != FILE_NEW)
-		return;
-	*file = (struct file){ .fd = -1, .was_renewed = true };
+	if (same->renewals.n && same->state == FILE_NEW)
+		*file = (struct file){ .fd = -1, .renewals = same->renewals };
 }
 
 int files_open(struct files *files, const struct process *process,
@@ -283,6 +285,8 @@ int files_open(struct files *files, const struct process *process,
 		note_mapper(files, map->module, process);
 		return 0;
 	}
+	if (file_renewals_are_many(&file->renewals, files->config.source->now_ns()))
+		return is_renewed;
 	file->state = FILE_UNREADABLE;
 	if (files->config.source->open(files->config.opener, (pid_t)process->tgid, map,
 				       module, &file->fd) ||
@@ -367,10 +371,10 @@ void files_drop_overwritten(struct files *files)
 	for (size_t i = 0; i < files->files.n; i++) {
 		struct file *file = &files->files.items[i];
 
-		if (file->fd < 0 || (!file->was_renewed && !was_overwritten(file)))
+		if (file->fd < 0 || (!file->renewals.n && !was_overwritten(file)))
 			continue;
 		drop(files, file);
-		files->counts.overwritten += !file->was_renewed;
+		files->counts.overwritten += !file->renewals.n;
 	}
 }
 
