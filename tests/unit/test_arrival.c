@@ -173,8 +173,8 @@ static void what_came_since_is_not_lost(void **state)
 	world_end();
 }
 
-/* What a process maps is told anew with each change. A tick that falls into that waits for
- * it, whatever it runs, and not since that was mapped. */
+/* What a process maps is told anew with each change. A tick that falls into that waits
+ * for it, whatever it runs, and not since that was mapped. */
 static void who_maps_more_does_not_wait_for_what_is_there(void **state)
 {
 	struct trial t;
