@@ -43,6 +43,27 @@ static void test_what_it_goes_on_with(void **state)
 	ASSERT_TOLD("mov %rdi, %rsp; pop (%rax); ret", "111BBA"); /* into no register */
 }
 
+#define PUSHES "push %rbp; push %rbx; lea -8(%rsp), %rsp; cmp $0, %rcx; je 1f;"
+#define GOES_ON(s)                                                                       \
+	"mov %rdi, %rsp; test %ecx, %ecx; je 2f;" s "2: pop %rbp; pop %rdx; ret"
+
+/* brpc's, from boost.context before 1.61: the control words are kept if asked for. */
+static void test_what_is_skipped(void **state)
+{
+	ASSERT_TOLD(PUSHES "stmxcsr (%rsp); fnstcw 4(%rsp); 1: mov %rsp, (%rdx);"
+			   "mov %rsi, %rsp; cmp $0, %rcx; je 2f; ldmxcsr (%rsp);"
+			   "fldcw 4(%rsp); 2: lea 8(%rsp), %rsp; pop %rbx; pop %rbp;"
+			   "pop %r8; mov %rdx, %rax; jmp *%r8",
+		    "123333344444444444444444444"
+		    "dddddddddddddddddddcb11000000");
+	ASSERT_TOLD(GOES_ON("ldmxcsr (%rsi);"), "111cccccccc21");
+	/* not what is the same only where it is not skipped */
+	ASSERT_TOLD(GOES_ON("push %rax;"), "...!!!!!!!!");
+	ASSERT_TOLD(GOES_ON("mov %rax, 16(%rsp);"), "...!!!!!!!!!!!!");
+	ASSERT_TOLD(GOES_ON("mov 8(%rsp), %rbp;"), "...!!!!!!!!!!!!");
+	ASSERT_TOLD(GOES_ON("jmp *%rdx;"), "...!!!!!!...");
+}
+
 /* libco's, which keeps the frame pointer elsewhere, alone or in an array of a page. */
 static void test_frame_pointer_elsewhere(void **state)
 {
@@ -386,6 +407,7 @@ int main(void)
 		cmocka_unit_test(test_own_stack),
 		cmocka_unit_test(test_what_is_not_followed),
 		cmocka_unit_test(test_what_it_goes_on_with),
+		cmocka_unit_test(test_what_is_skipped),
 		cmocka_unit_test(test_frame_pointer_elsewhere),
 		cmocka_unit_test(test_what_does_not_tell),
 		cmocka_unit_test(test_behind_what_jumps),

@@ -8,7 +8,36 @@
 #define PLACE_BYTES 8
 #define N_REGS	    16
 #define NO_PLACE    INT32_MIN /* a place that is not known */
+#define SKIPPED_MAX 64	      /* bytes */
 #define FAR	    4096      /* bytes: a switch keeps a few hundred */
+
+/* It moves no stack pointer, and writes no register, nor memory from one. */
+static bool is_idle(const struct x86_effect *is)
+{
+	return is->sp == X86_SP_MOVED && !is->pushed && !is->writes && !is->leaves &&
+	       !is->jumps && is->way != X86_STORES;
+}
+
+bool switched_is_skip(const uint8_t *code, size_t at, size_t end)
+{
+	bool calls;
+	size_t n = x86_insn_bytes(code + at, end - at, &calls);
+	struct x86_effect is;
+	int64_t left;
+
+	if (!n || x86_insn_condition(code + at, n) < 0 ||
+	    !x86_insn_distance(code + at, n, &left) || left > SKIPPED_MAX)
+		return false;
+	for (at += n; left > 0; at += n, left -= (int64_t)n) {
+		n = at < end ? x86_insn_bytes(code + at, end - at, &calls) : 0;
+		if (!n || calls)
+			return false;
+		is = x86_effect(code + at, n);
+		if (!is_idle(&is))
+			return false;
+	}
+	return left == 0;
+}
 
 /* What is known before an instruction. Places count from where the stack pointer was
  * loaded. */
@@ -107,7 +136,7 @@ static bool read_all(struct other_stack *on, size_t begin, size_t end)
 		is = x86_effect(on->code + at, n);
 		if (is.leaves)
 			return note_end(on, &is, on->code + at, n);
-		if (!read_one(on, &is, at + n))
+		if (!switched_is_skip(on->code, at, end) && !read_one(on, &is, at + n))
 			return false;
 	}
 	return false;

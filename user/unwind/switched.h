@@ -19,8 +19,12 @@ struct switched {
 	} rows[SWITCHED_ROWS_MAX];
 };
 
-/* Of straight code [begin, end) that begins behind that load and ends by leaving. False:
- * it does not tell. */
+/* Does a jump at `at`, on a condition, skip no more than what is the same to all that is
+ * told here, as the load of a control word? */
+bool switched_is_skip(const uint8_t *code, size_t at, size_t end);
+
+/* Of straight code, but for such jumps, [begin, end) that begins behind that load and ends
+ * by leaving. False: it does not tell. */
 bool switched_find(const uint8_t *code, size_t begin, size_t end, struct switched *ret);
 
 #endif

@@ -44,7 +44,8 @@ struct code_run {
 	bool calls;	   /* then it comes back from where it switched to */
 	bool returns;	   /* with as much on the stack as it began with */
 	bool known;	   /* the rows hold */
-	bool jumps;	   /* here and there, so they don't */
+	bool jumps;	   /* here and there, so they don't, */
+	bool skips;	   /* or over what is the same to them */
 	unsigned int own;  /* registers that hold this stack's pointer */
 	int fp_words;	   /* where the frame pointer was pushed, or 0 */
 	bool fp_is_out;	   /* and that was popped: it may be written over */
@@ -99,10 +100,12 @@ static void apply(struct code_run *run, const struct x86_effect *is, size_t at)
 		add(run, at);
 }
 
-static void follow(struct code_run *run, const struct x86_effect *is, size_t at)
+static void follow(struct code_run *run, const struct x86_effect *is, bool skips,
+		   size_t at)
 {
-	run->jumps |= is->jumps;
-	run->known &= !is->jumps;
+	run->skips |= skips;
+	run->jumps |= is->jumps && !skips;
+	run->known &= !is->jumps || skips;
 	if (run->torn_at)
 		return;
 	if (is_switch(run, is)) {
@@ -154,7 +157,7 @@ static void read_run(const struct gap *gap, size_t at, struct code_run *run)
 		/* the ABI's: else this is not a function from its beginning */
 		run->known &= !calls || run->rule.cfa_offset % CALL_ALIGN == 0;
 		is = x86_effect(code, n);
-		follow(run, &is, at);
+		follow(run, &is, switched_is_skip(gap->code, at - n, gap->n), at);
 		if (is.leaves) {
 			run->end = at;
 			run->goes = is.goes;
@@ -170,7 +173,7 @@ static bool is_told(const struct code_run *run)
 {
 	if (run->torn_at)
 		return run->end && !run->calls;
-	return run->end && run->known && run->returns;
+	return run->end && run->known && !run->skips && run->returns;
 }
 
 /* Behind the load of the stack pointer: by how the code leaves, or nobody knows. */

@@ -327,11 +327,12 @@ static bool is_of_accumulator(uint8_t code)
 	return code < 0x40 && (code & 6) == 4;
 }
 
-/* jcc, nop, test, ret, int3, jmp */
+/* jcc, nop, test, ret, int3, jmp; x87's, but for fnstsw */
 static bool only_goes_or_looks(uint8_t code)
 {
 	return (code & 0xf0) == 0x70 || code == 0x90 || (code & 0xfe) == 0xa8 ||
-	       (code & 0xfe) == 0xc2 || code == 0xcc || (code & 0xfd) == 0xe9;
+	       (code & 0xfe) == 0xc2 || code == 0xcc || (code & 0xfd) == 0xe9 ||
+	       (code >= 0xd8 && code < 0xdf);
 }
 
 static void look_at_no_modrm(struct x86_effect *is, uint8_t code, bool b)
@@ -346,10 +347,8 @@ static void look_at_no_modrm(struct x86_effect *is, uint8_t code, bool b)
 		move(is, reg, X86_NO_REG, true);
 	else if (code >= 0xb0 && code <= 0xb7) /* of a byte; ah may be written, or sp */
 		is->writes = REG(reg & 3) | REG(reg);
-	else if (code == 0x68 || code == 0x6a || code == 0x9c)
-		is->pushed = 8;
-	else if (code == 0x9d)
-		is->pushed = -8;
+	else if (code == 0x68 || code == 0x6a || (code & 0xfe) == 0x9c)
+		is->pushed = code == 0x9d ? -8 : 8;
 	else if (code == 0xc9)
 		move(is, X86_SP, X86_FP, false);
 	else if (code == 0xc8)
