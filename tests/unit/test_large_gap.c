@@ -118,6 +118,18 @@ static void who_jumps_further_is_told(void **state)
 	assert_false(is_told(0, 1 << 20));
 }
 
+/* Native images of large applications have that much; zeros are passed at once. */
+static void up_to_48_mb_are_read(void **state)
+{
+	image_free(&image);
+	build(".zero 41943040\n.p2align 4, 0\n" FUNCTION);
+	check_function(41943040 + (-base & 15));
+	image_free(&image);
+	build(".zero 52428800\n.p2align 4, 0\n" FUNCTION);
+	assert_int_equal(image_rule(&image, base + 52428800 + (-base & 15)).cfa,
+			 UNWIND_CFA_NONE);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -125,6 +137,7 @@ int main(void)
 		cmocka_unit_test(each_has_its_start),
 		cmocka_unit_test(who_jumps_into_another_part_is_not_told),
 		cmocka_unit_test(who_jumps_further_is_told),
+		cmocka_unit_test(up_to_48_mb_are_read),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

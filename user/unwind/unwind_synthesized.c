@@ -15,7 +15,8 @@
 #define X86_PUSH_GOT 6	/* push GOT+8(%rip) */
 #define X86_PUSH_R11 2
 
-#define EH_INDEX_BYTES 8    /* of .eh_frame_hdr, for an entry that tells of code */
+#define EH_INDEX_BYTES 8 /* of .eh_frame_hdr, for an entry that tells of code */
+#define LARGE_CODE     (32u << 20)
 #define CODE_EACH      4096 /* bytes: where an entry has more, hardly any is told */
 
 static void add(struct synthesized_code *code, uint64_t pc, struct unwind_rule rule)
@@ -218,7 +219,7 @@ static void put(struct unwind_synthesized *synthesized,
 	synthesized->code[at] = *code;
 }
 
-/* Is there more code than is read, of which hardly any is told? Chromium has, as its
+/* Is there more code than is read soon, of which hardly any is told? Chromium has, as its
  * makers build it, and what is built on it: 6,000 entries for 151 MB. */
 static bool hardly_tells(const struct elf_file *file)
 {
@@ -232,7 +233,7 @@ static bool hardly_tells(const struct elf_file *file)
 		else if (ph->p_type == PT_GNU_EH_FRAME)
 			entries = ph->p_filesz / EH_INDEX_BYTES;
 	}
-	return code > GAP_BYTES_MAX && code / CODE_EACH > entries;
+	return code > LARGE_CODE && code / CODE_EACH > entries;
 }
 
 void unwind_synthesized_open(struct unwind_synthesized *synthesized,

@@ -23,7 +23,7 @@
 #define GAPS_MAX	 1000	     /* each a range that the cache records; */
 #define LARGE_GAP_BYTES	 (64u << 10) /* as large ones, which are few, always are; */
 #define SMALL_GAP_BYTES	 64 /* small ones, mostly a linker's padding, up to half */
-#define GAP_BYTES_MAX	 (32u << 20) /* of all of them; 8 MB take a second */
+#define GAP_BYTES_MAX	 (48u << 20) /* of all of them; 5 to 8 MB take a second */
 #define V8_BYTES_MAX	 (8u << 20)  /* and of V8's builtins: versions 11 to 15 have 2 */
 
 /* A piece of code, and what is known of it. */
