@@ -13,7 +13,7 @@
 	".macro function; lea -24(%rsp), %rbx; cmp 8(%r15), %rbx; jbe afar;"             \
 	"mov %rbx, %rsp; call *%rax; add $24, %rsp; subl $1, 16(%r15); jle afar; ret;"   \
 	".endm;"
-#define ODD  "push %rbx; jbe 1f; push %rcx; 1: pop %rbx; subl $1, 16(%r15); jle afar; ret;"
+#define ODD  "push %rbx; jbe 1f; push %rcx; 1: pop %rbx; dec %eax; jle afar; ret;"
 #define AFAR ".skip 70000, 0xcc; afar: "
 
 static int depth_at(uint64_t at)

@@ -23,8 +23,8 @@ struct switched {
  * told here, as the load of a control word? */
 bool switched_is_skip(const uint8_t *code, size_t at, size_t end);
 
-/* Of straight code, but for such jumps, [begin, end) that begins behind that load and ends
- * by leaving. False: it does not tell. */
+/* Of straight code, but for such jumps, [begin, end) that begins behind that load and
+ * ends by leaving. False: it does not tell. */
 bool switched_find(const uint8_t *code, size_t begin, size_t end, struct switched *ret);
 
 #endif
