@@ -145,7 +145,7 @@ int bottom_doubt_caller(__u32 hook)
 	struct scratch *s = scratch(hook);
 	bool is_known;
 
-	/* by a register that is not known any more, an older frame's pointer is taken, if any */
+	/* where a register is lost, an older frame's pointer leads on, if any */
 	if (!s || (s->step_kind > STEP_KIND_TABLE && s->step_kind != STEP_KIND_OLDER_FP))
 		return 0;
 	is_known = s->step_kind == STEP_KIND_TABLE || s->step_kind == STEP_KIND_PROVEN_FP;

@@ -294,39 +294,6 @@ static void test_bottom_with_rule(void **state)
 	ASSERT_WALK(&at, "UCCC", "10107 10208 10108 10308", START);
 }
 
-/* Where the rule can't be followed, by a register that is lost: as the end of a tracer's code
- * has it, behind which lies what it puts in the place of return addresses. */
-static void test_bottom_with_lost_register(void **state)
-{
-	struct unwind_rule by_reg =
-		RULE(.cfa = UNWIND_CFA_REG, .cfa_offset = 8, .reg = 13);
-
-	for (int i = 0; i < 2; i++) {
-		const struct unwind_rule rules[] = { RULE_SP(0x20), by_reg,
-						     RULE_OF(END) };
-		struct sampled at;
-
-		world_setup(NULL);
-		put_code(rules, 3, UNWIND_CALLS);
-		at = leaf_in_code(0);
-		put_call(STACK, 0x20, 1);
-		at.fp = STACK + 0x200;
-		put_frame(at.fp, 0, SITE(2));
-		put_call_before(SITE(1));
-		if (i)
-			ASSERT_WALK(&at, "UCP", "10000 10108 10208", START);
-		else
-			ASSERT_WALK(&at, "UCGP", "10000 10108 .. 10208", START);
-		memory_put(SITE(1) - 8, 0x9090909090909090);
-		walker_forget(0);
-		ASSERT_WALK(&at, "UB", "10000", FIBER);
-		at.near_base = 1;
-		ASSERT_WALK(&at, "UB", "10000 cut", BROKEN);
-		by_reg.fp = UNWIND_FP_CFA; /* that one is its own */
-		by_reg.fp_words = -2;
-	}
-}
-
 /* Frame pointers lead on, but not from one stack to another. */
 static void test_bottom_by_fp(void **state)
 {
@@ -519,7 +486,6 @@ int run_bottom_cases(void)
 		CASE(test_bottom_without_rule),
 		CASE(test_bottom_that_zeroes_fp),
 		CASE(test_bottom_with_rule),
-		CASE(test_bottom_with_lost_register),
 		CASE(test_bottom_by_fp),
 		CASE(test_first_byte_above_a_probe),
 		CASE(test_first_byte_above_a_part),

@@ -7,11 +7,10 @@
 #include "obj/candidates.h"
 #include "obj/elf_file.h"
 
-struct bare_end {	     /* {0}: nothing was asked */
-	uint64_t start, end; /* of the one that was looked at last */
-	uint64_t
-		first_called; /* place in it that is called, but for its start; or its end */
-	size_t bytes;	      /* of all that were; there is a limit */
+struct bare_end {	       /* {0}: nothing was asked */
+	uint64_t start, end;   /* of the one that was looked at last */
+	uint64_t first_called; /* a place in it, but for its start; or its end */
+	size_t bytes;	       /* of all that were; there is a limit */
 };
 
 /* It ends at its start if it can't be looked at. 0, or -ENOMEM. */

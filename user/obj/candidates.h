@@ -48,8 +48,8 @@ void candidates_free(struct candidates *batch);
 void candidates_add(struct candidates *batch, uint64_t addr, size_t index);
 void candidates_sort(struct candidates *batch); /* after the last add */
 
-/* Would a symbol without size that starts here, a function or a label of whatever kind, be
- * the nearest below one? */
+/* Would a symbol without size that starts here, a function or a label of either kind,
+ * be the nearest below one? */
 bool candidates_near(const struct candidates *batch, uint64_t start, bool label);
 
 /* Offers a symbol with a size to all that it covers. */

@@ -10,12 +10,12 @@
  * Names of Swift begin with a $, too. */
 bool symbol_is_mapping(const char *name, size_t n);
 
-/* What begins where a symbol without size lies. Each kind ends what those before it of its
- * own and of later kinds may name. */
+/* What begins where a symbol without size lies. Each kind ends what those before it of
+ * its own and of later kinds may name. */
 enum symbol_start {
 	START_FUNCTION,
 	START_LABEL, /* assembly's own, perhaps of a function that nobody else calls */
-	START_PART, /* a label in one, as its name says: NASM's function.loop, ..@4.loop */
+	START_PART,  /* by its name, one in a function: NASM's function.loop, ..@4.loop */
 	N_SYMBOL_STARTS,
 };
 

@@ -119,7 +119,7 @@ static bool is_within(const struct frame *frame, const struct code_file *in)
 	       code_file_fde(in, vaddr, &fde) && fde.begin != vaddr;
 }
 
-#define CALL_BYTES 5 /* call rel32 */
+#define HOOK_BYTES 5 /* call rel32 */
 
 /* Behind what a function begins with: over that a tracer may have written a call to its
  * own code (uftrace's -P, which keeps an endbr64 before it). */
@@ -133,7 +133,7 @@ static bool may_be_hooked(const struct frame *frame, const struct code_file *in)
 	if (in->info->machine != EM_X86_64 || !is_within(frame, in) ||
 	    !code_file_function(in, frame, &fde, &at))
 		return false;
-	return at == CALL_BYTES || (at == CALL_BYTES + sizeof(endbr64) &&
+	return at == HOOK_BYTES || (at == HOOK_BYTES + sizeof(endbr64) &&
 				    paged_read(&in->file, frame->offset - at, first,
 					       sizeof(first)) == sizeof(first) &&
 				    !memcmp(first, endbr64, sizeof(first)));
