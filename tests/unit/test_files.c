@@ -186,9 +186,12 @@ static void written_over_in_place_is_renewed(void **state)
 	assert_int_equal(files_fd(files, first), -1);
 	assert_int_equal(map_again(files, "place"), 0);
 	of_size(files, first, 16);
-	assert_int_equal(files_counts(files)->overwritten, 1);
 	files_drop_overwritten(files);
 	assert_int_equal(files_fd(files, first), -1);
+	/* which matters to nobody who has no samples of it */
+	assert_int_equal(files_counts(files)->overwritten, 0);
+	files_note_sampled(files, first);
+	files_note_sampled(files, second);
 	assert_int_equal(files_counts(files)->overwritten, 1);
 }
 
@@ -227,6 +230,31 @@ static void written_over_all_the_time_is_opened_now_and_then(void **state)
 	assert_int_equal(files_counts(files)->unreadable, 0);
 	made_now_ns += 1; /* it is written no more, and stays */
 	of_size(files, map_file(files, "busy-too"), 99);
+}
+
+static void written_over_and_sampled_counts(void **state)
+{
+	AUTO(files) files = begin();
+	uint32_t over, same, other;
+
+	write_file("over", "the bytes");
+	write_file("same", "bytes");
+	write_file("other", "more bytes");
+	over = map_file(files, "over");
+	same = map_file(files, "same");
+	other = map_file(files, "other");
+	write_file("over", "others, and more");
+	write_file("other", "others");
+	files_drop_overwritten(files);
+	files_note_sampled(files, over);
+	files_note_sampled(files, same);
+	files_note_sampled(files, UINT32_MAX);
+	assert_int_equal(files_counts(files)->overwritten, 1);
+	files_drop_overwritten(files);
+	files_note_sampled(files, over);
+	assert_int_equal(files_counts(files)->overwritten, 1);
+	files_note_sampled(files, other); /* in another window */
+	assert_int_equal(files_counts(files)->overwritten, 2);
 }
 
 static void whoever_met_the_limit_is_tried_again(void **state)
@@ -416,6 +444,7 @@ int main(void)
 		cmocka_unit_test(written_over_it_is_another),
 		cmocka_unit_test(written_over_in_place_is_renewed),
 		cmocka_unit_test(written_over_all_the_time_is_opened_now_and_then),
+		cmocka_unit_test(written_over_and_sampled_counts),
 		cmocka_unit_test(whoever_met_the_limit_is_tried_again),
 		cmocka_unit_test(nobody_has_all_copies),
 		cmocka_unit_test(copies_are_given_back),

@@ -21,7 +21,7 @@ struct file {
 	int fd;
 	bool is_jitdump; /* grows, and is nothing that is scanned */
 	bool was_missed; /* it could not be opened when it was first mapped */
-	bool was_over_limit;
+	bool was_over_limit, is_lost;  /* written over, and that is not counted yet */
 	struct file_renewals renewals; /* what it held was sampled, too, perhaps */
 	struct stat opened;	       /* as it was then */
 	struct elf_info *info;
@@ -131,6 +131,13 @@ uint32_t files_same(const struct files *files, uint32_t module)
 	return module < files->files.n && files->files.items[module].same
 		       ? files->files.items[module].same - 1
 		       : module;
+}
+
+static struct file *file_of(const struct files *files, uint32_t module)
+{
+	uint32_t same = files_same(files, module);
+
+	return same < files->files.n ? &files->files.items[same] : NULL;
 }
 
 static uint64_t inode_key(const struct stat *st)
@@ -251,7 +258,6 @@ static bool forget_overwritten(struct files *files, uint32_t module)
 	drop(files, file);
 	free(file->info);
 	*file = (struct file){ .fd = -1, .renewals = renewals };
-	files->counts.overwritten++;
 	return true;
 }
 
@@ -306,8 +312,7 @@ int files_open(struct files *files, const struct process *process,
 
 bool files_scan(struct files *files, uint32_t module)
 {
-	uint32_t same = files_same(files, module);
-	struct file *file = same < files->files.n ? &files->files.items[same] : NULL;
+	struct file *file = file_of(files, module);
 	int copy;
 
 	if (!file || file->state != FILE_OPEN)
@@ -322,7 +327,8 @@ bool files_scan(struct files *files, uint32_t module)
 		return false;
 	}
 	copy = fcntl(file->fd, F_DUPFD_CLOEXEC, 0);
-	if (copy < 0 || worker_submit_scan(files->config.worker, copy, same)) {
+	if (copy < 0 ||
+	    worker_submit_scan(files->config.worker, copy, files_same(files, module))) {
 		files->counts.over_limit++;
 		error_clear(); /* one file without keys is no reason to stop */
 		return false;
@@ -374,8 +380,18 @@ void files_drop_overwritten(struct files *files)
 		if (file->fd < 0 || (!file->renewals.n && !was_overwritten(file)))
 			continue;
 		drop(files, file);
-		files->counts.overwritten += !file->renewals.n;
+		file->is_lost = true;
 	}
+}
+
+void files_note_sampled(struct files *files, uint32_t module)
+{
+	struct file *file = file_of(files, module);
+
+	if (!file || !file->is_lost)
+		return;
+	file->is_lost = false;
+	files->counts.overwritten++;
 }
 
 /* What a file is known by as long as any name of it is. */
@@ -401,21 +417,11 @@ void files_close(struct files *files, uint32_t module)
 
 void files_let_go(struct files *files, uint32_t module)
 {
-	struct file *file;
-
 	if (module >= files->files.n)
 		return;
-	file = &files->files.items[module];
 	files_close(files, module);
-	free(file->info);
-	*file = (struct file){ .fd = -1 };
-}
-
-static const struct file *file_of(const struct files *files, uint32_t module)
-{
-	uint32_t same = files_same(files, module);
-
-	return same < files->files.n ? &files->files.items[same] : NULL;
+	free(files->files.items[module].info);
+	files->files.items[module] = (struct file){ .fd = -1 };
 }
 
 struct opener *files_opener(const struct files *files)

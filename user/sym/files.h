@@ -24,7 +24,7 @@ enum file_state { FILE_NEW, FILE_OPEN, FILE_SCANNING, FILE_KNOWN, FILE_UNREADABL
 struct file_counts {
 	unsigned long opened, unreadable, unparsable, over_limit;
 	unsigned long copies_over_limit;
-	unsigned long overwritten; /* while we had them open */
+	unsigned long overwritten; /* while we had them open, and sampled */
 	unsigned long copied;	   /* of these opened: see proc/open_copy.h */
 	unsigned long known;	   /* from an earlier run, so nobody scanned them */
 };
@@ -87,6 +87,9 @@ int files_collect(struct files *files, int wait_ms);
 /* Closes those that were written to since they were opened: what is in them now is
  * not what ran. */
 void files_drop_overwritten(struct files *files);
+
+/* Of a module that has samples, behind that: it counts if it was. */
+void files_note_sampled(struct files *files, uint32_t module);
 
 /* Are so many open that it is time for module_trim()? */
 bool files_are_many(const struct files *files);

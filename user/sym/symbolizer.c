@@ -246,6 +246,8 @@ static int make_wants(struct symbolizer *s)
 
 		if (frame->returned == FRAME_IS_LABEL)
 			err = name_label(s->names, s->aggregator, id);
+		else
+			files_note_sampled(s->sources.files, frame->module);
 		s->wants[id] =
 			(struct symbol_want){ frame->module, id,
 					      frame->offset - (frame->returned == 1) };
