@@ -7,9 +7,19 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/stat.h>
 
 #define FILE_RENEWALS_FREE 8
 #define FILE_RENEWAL_NS	   1000000000ULL
+
+/* Not by ctime, which changes as well with another link to it, or when a newer file
+ * takes its place. */
+static inline bool file_was_written(const struct stat *before, const struct stat *now)
+{
+	return before->st_size != now->st_size ||
+	       before->st_mtim.tv_sec != now->st_mtim.tv_sec ||
+	       before->st_mtim.tv_nsec != now->st_mtim.tv_nsec;
+}
 
 /* Zeroes to begin with. */
 struct file_renewals {

@@ -145,14 +145,6 @@ static uint64_t inode_key(const struct stat *st)
 	return (uint64_t)st->st_ino ^ (uint64_t)st->st_dev << 40;
 }
 
-/* Not by ctime, which changes as well with another link to it, or when a newer file
- * takes its place. */
-static bool differs(const struct stat *a, const struct stat *b)
-{
-	return a->st_size != b->st_size || a->st_mtim.tv_sec != b->st_mtim.tv_sec ||
-	       a->st_mtim.tv_nsec != b->st_mtim.tv_nsec;
-}
-
 /* Is this file open already, by another name, and are its bytes those? While it is, its
  * inode is no other's. */
 static bool find_same(struct files *files, struct file *file)
@@ -162,7 +154,7 @@ static bool find_same(struct files *files, struct file *file)
 
 	if (!same || same->fd < 0 || same->opened.st_ino != file->opened.st_ino ||
 	    same->opened.st_dev != file->opened.st_dev ||
-	    differs(&same->opened, &file->opened))
+	    file_was_written(&same->opened, &file->opened))
 		return false;
 	file->same = (uint32_t)first;
 	close(GIVE_FD(file->fd));
@@ -234,7 +226,7 @@ static bool was_overwritten(const struct file *file)
 	struct stat now;
 
 	return !file->is_jitdump &&
-	       (fstat(file->fd, &now) || differs(&file->opened, &now));
+	       (fstat(file->fd, &now) || file_was_written(&file->opened, &now));
 }
 
 static void forget_inode(struct files *files, const struct file *file, uint32_t module)
@@ -388,10 +380,9 @@ void files_note_sampled(struct files *files, uint32_t module)
 {
 	struct file *file = file_of(files, module);
 
-	if (!file || !file->is_lost)
-		return;
-	file->is_lost = false;
-	files->counts.overwritten++;
+	files->counts.overwritten += file && file->is_lost;
+	if (file)
+		file->is_lost = false;
 }
 
 /* What a file is known by as long as any name of it is. */
