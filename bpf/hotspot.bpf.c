@@ -280,9 +280,9 @@ static __always_inline bool is_at_barrier(const struct scratch *s)
 #define ENTRY_BYTES_MOST  0x50
 
 /*
- * Who goes on when these are gone: right above the last frame that is not on the heap lies
- * the entry of the continuation, in the frame of who entered it. It has no code's address
- * before that which this one returns to.
+ * Who goes on when these are gone: right above the last frame that is not on the heap
+ * lies the entry of the continuation, in the frame of who entered it. It has no code's
+ * address before that which this one returns to.
  */
 __noinline int hotspot_seek_carrier(__u32 hook)
 {

@@ -36,8 +36,8 @@ struct symbol_numbers { /* {0} is empty */
 };
 
 /* Adds the numbers in the table of all symbols that cover addr and of those of each kind
- * that start nearest at or below it. 0; -EFBIG: a pass over the table is no dearer, since many cover
- * each other; or -ENOMEM. */
+ * that start nearest at or below it. 0; -EFBIG: a pass over the table is no dearer, since
+ * many cover each other; or -ENOMEM. */
 int symbol_order_find(const struct symbol_order *order, uint64_t addr,
 		      struct symbol_numbers *numbers);
 

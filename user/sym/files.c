@@ -380,9 +380,10 @@ void files_note_sampled(struct files *files, uint32_t module)
 {
 	struct file *file = file_of(files, module);
 
-	files->counts.overwritten += file && file->is_lost;
-	if (file)
-		file->is_lost = false;
+	if (!file || !file->is_lost)
+		return;
+	file->is_lost = false;
+	files->counts.overwritten++;
 }
 
 /* What a file is known by as long as any name of it is. */
