@@ -118,16 +118,28 @@ static void who_jumps_further_is_told(void **state)
 	assert_false(is_told(0, 1 << 20));
 }
 
+static uint64_t unread_bytes(void)
+{
+	int fd = open_file("switch.so");
+	AUTO(unwind_table) table = NULL;
+
+	assert_int_equal(unwind_table_build(fd, NULL, &table), 0);
+	close(fd);
+	return unwind_table_stats(table)->unread_bytes;
+}
+
 /* Native images of large applications have that much; zeros are passed at once. */
 static void up_to_48_mb_are_read(void **state)
 {
 	image_free(&image);
 	build(".zero 41943040\n.p2align 4, 0\n" FUNCTION);
 	check_function(41943040 + (-base & 15));
+	assert_int_equal(unread_bytes(), 0);
 	image_free(&image);
 	build(".zero 52428800\n.p2align 4, 0\n" FUNCTION);
 	assert_int_equal(image_rule(&image, base + 52428800 + (-base & 15)).cfa,
 			 UNWIND_CFA_NONE);
+	assert_in_range(unread_bytes(), 52428800, 52428800 + 4096);
 }
 
 int main(void)

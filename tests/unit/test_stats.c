@@ -103,6 +103,10 @@ static void what_was_left_out(void **state)
 	DOES_NOT_SAY(&stats, "executable mappings");
 	stats.publisher.mapping_tables.n_cut_of = MAPPING_TABLES_CUT_MAX;
 	SAYS(&stats, "a process has more than 4095 executable mappings");
+	stats.publisher.tables.unread = 5;
+	DOES_NOT_SAY(&stats, "more code without"); /* nothing is cut */
+	stats.views[VIEW_ASYNC].endings[END_BROKEN] = 1;
+	SAYS(&stats, "more code without call frame information than is read: 5\n");
 	SAYS(&stats, "2 processes could not be published to the kernel");
 	SAYS(&stats, "4 processes waited more than 2 s for an unwind table:\n");
 	SAYS(&stats, "1 process waited more than 2 s for an unwind table: please report");

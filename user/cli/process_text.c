@@ -38,6 +38,12 @@ static void add_file(struct str *out, const struct doctor_file *file)
 			 : file->table_err == -ETIMEDOUT ? "not ready in time"
 							 : "can't be made");
 	str_addf(out, "  %s\n", file->path);
+	if (!file->table_err && file->stats.unread_bytes)
+		str_addf(
+			out,
+			"%16s-> %lu MB of its code, which nothing tells of, are too much "
+			"to be read:\n%16s   stacks in it are cut\n",
+			"", (unsigned long)(file->stats.unread_bytes >> 20), "");
 }
 
 static void add_names(struct str *out, const struct doctor_file *file)
@@ -145,6 +151,7 @@ static void add_json_table(struct json *json, const struct doctor_file *file)
 	json_uint(json, "rules", file->stats.n_rules);
 	json_uint(json, "bytes", table_bytes(file));
 	json_uint(json, "unsupported", file->stats.rows[UNWIND_CFA_UNSUPPORTED]);
+	json_uint(json, "unread_bytes", file->stats.unread_bytes);
 	json_bool(json, "keeps_frame_pointers", keeps_fp(file));
 	json_close(json, '}');
 }

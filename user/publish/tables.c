@@ -144,6 +144,12 @@ static void on_pages(void *arg, uint64_t module, uint32_t first,
 	}
 }
 
+static void count_rows(struct tables *tables, const struct unwind_stats *stats)
+{
+	tables->counts.rows += stats->n_rows;
+	tables->counts.unread += stats->unread_bytes != 0;
+}
+
 static void on_done(void *arg, uint64_t module, int err,
 		    const struct table_answer *answer)
 {
@@ -160,7 +166,7 @@ static void on_done(void *arg, uint64_t module, int err,
 	else if (!table->first)
 		state = TABLE_REFUSED;
 	else
-		tables->counts.rows += answer->stats.n_rows;
+		count_rows(tables, &answer->stats);
 	on_piece(tables, table, TABLE_AWAITS_TABLE, state);
 }
 

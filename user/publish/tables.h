@@ -77,7 +77,8 @@ struct tables_counts {
 	unsigned long over_budget; /* files read after all others, or not unless samples
 				    * met them (sym/budgets.h) */
 	unsigned long rows;
-	unsigned long pages; /* in use now, those of mappings too */
+	unsigned long unread; /* files with code that was too much to be read */
+	unsigned long pages;  /* in use now, those of mappings too */
 	struct table_loader_counts loader;
 };
 

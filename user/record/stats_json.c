@@ -151,6 +151,7 @@ static void add_tables(struct json *json, const struct publisher_counts *counts)
 	json_uint(json, "over_limit", counts->tables.refused);
 	json_uint(json, "evicted", counts->tables.evicted);
 	json_uint(json, "over_budget", counts->tables.over_budget);
+	json_uint(json, "unread", counts->tables.unread);
 	json_uint(json, "slow", counts->slow);
 	json_uint(json, "overdue", counts->overdue);
 	json_uint(json, "requested_again", counts->requested_again);

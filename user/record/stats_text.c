@@ -212,6 +212,20 @@ static void summary_mappings(struct str *out, const struct stats *stats)
 		 UNWIND_MAPPINGS_MAX);
 }
 
+/* Of files that nobody runs there is nothing to say. */
+static void summary_unread(struct str *out, const struct stats *stats)
+{
+	uint64_t cut = stats->views[stats->view].endings[END_BROKEN];
+
+	if (stats->publisher.tables.unread &&
+	    cut > stats->aggregator->samples.total / 100)
+		str_addf(out,
+			 INDENT "files with more code without call frame information "
+				"than is read: %lu\n" INDENT
+				"stacks in it are cut (weft doctor -p PID says where)\n",
+			 stats->publisher.tables.unread);
+}
+
 /* What the ticks have no room to know. */
 static void summary_unknown(struct str *out, const struct stats *stats)
 {
@@ -233,6 +247,7 @@ static void summary_unknown(struct str *out, const struct stats *stats)
 				"they were sampled,\n" INDENT
 				"as those of their users took too long\n",
 			 stats->publisher.tables.over_budget);
+	summary_unread(out, stats);
 	if (stats->opener.held)
 		str_addf(out,
 			 INDENT "some files are missing: opening them took too long, %lu "

@@ -380,6 +380,8 @@ static int tell_gap(struct elf_file *file, uint64_t offset, struct gap *gap,
 	else if (is_x86 && gap->n >= SPARED_BYTES && v8_text_is(file, offset, gap->n))
 		end = gap->n;
 	n = is_read ? gap->n : end - begin;
+	if (!is_read && !is_spared)
+		budget->unread += gap->n - n;
 	if (n > *left)
 		return 0;
 	*left -= n;

@@ -25,6 +25,7 @@ bool unwind_switch_is_code(uint64_t begin, uint64_t end);
 struct code_budget {
 	size_t bytes;	 /* of it, */
 	size_t v8_bytes; /* and of V8's builtins in what is too large to be read */
+	uint64_t unread; /* bytes of the rest of that, so far */
 	/* pieces of SPARED_BYTES and more that seem to keep frame pointers are not read,
 	 * as if they were too large */
 	bool spares_fp;

@@ -340,6 +340,7 @@ static int read_rows(struct unwind_table *table, struct elf_file *file, bool *re
 	if (!err)
 		err = unwind_synthesized_end(&synthesized);
 	*ret_luajit = luajit.found;
+	table->stats.unread_bytes = synthesized.budget.unread;
 	return err;
 }
 

@@ -22,6 +22,7 @@ struct unwind_stats {
 	uint32_t n_rows; /* neighbours with one rule are one row */
 	uint32_t n_rules;
 	uint32_t n_left_out;	      /* rows of code more than 4 GiB behind the first */
+	uint64_t unread_bytes;	      /* of code that nothing tells of: too much of it */
 	uint32_t rows[N_UNWIND_CFAS]; /* of n_rows, by their rule */
 };
 
