@@ -57,7 +57,8 @@ static __always_inline void end_run(struct scratch *s, __u32 n)
 int records_follow(__u32 hook)
 {
 	struct scratch *s = scratch(hook);
-	/* verifier: i is kept on the stack, where Linux before 5.16 knows only words */
+	/* verifier: i is kept on the stack, where Linux before 5.16 knows only words
+	 * (tools/lint-loops) */
 	__u64 place, at, fp, pc, i;
 	__u32 left;
 
