@@ -22,6 +22,29 @@ static void test_branches(void **state)
 		    FILL_TOLD "11113333333311.111144441");
 }
 
+#define PROBES(compare)                                                                  \
+	"sub $16, %rsp; orq $0, (%rsp);" compare "; sub $8, %rsp; add $40, %rsp; ret"
+
+/* A frame whose pages are probed, one each time: a register says where that ends. */
+static void test_probes(void **state)
+{
+	ASSERT_TOLD(FILL "lea -32(%rsp), %r11; 1:" PROBES("cmp %r11, %rsp; jne 1b"),
+		    FILL_TOLD "11111"
+			      "=============="
+			      "555566661");
+	ASSERT_TOLD(FILL
+		    "mov %rsp, %rcx; sub $32, %rcx; 1:" PROBES("cmp %rcx, %rsp; jne 1b"),
+		    FILL_TOLD "1111111"
+			      "=============="
+			      "555566661");
+	/* by another register, condition or comparison, or further on */
+	ASSERT_NOTHING(FILL "lea -32(%rsp), %r11; 1:" PROBES("cmp %r10, %rsp; jne 1b"));
+	ASSERT_NOTHING(FILL "lea -32(%rsp), %r11; 1:" PROBES("cmp %r11, %rsp; ja 1b"));
+	ASSERT_NOTHING(FILL "lea -32(%rsp), %r11; 1:" PROBES("cmp %rsp, %r11; jne 1b"));
+	ASSERT_NOTHING(FILL "lea -32(%rsp), %r11; 1:" PROBES(
+		"cmp %r11, %rsp; test %eax, %eax; jne 1b"));
+}
+
 /* What a table of addresses leads to is told by its own way out. */
 static void test_jump_table(void **state)
 {
@@ -461,6 +484,7 @@ int main(void)
 		cmocka_unit_test(test_aligned_for_good),
 		cmocka_unit_test(test_vectors),
 		cmocka_unit_test(test_contradictions),
+		cmocka_unit_test(test_probes),
 		cmocka_unit_test(test_switch),
 	};
 

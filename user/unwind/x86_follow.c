@@ -3,6 +3,9 @@
 #include "unwind/x86_flow_parts.h"
 #include "unwind/x86_helper.h"
 
+#define IF_UNEQUAL    5 /* a jump's condition */
+#define COMPARE_BYTES 3 /* of two registers */
+
 /* What lies behind a call that is not followed begins with more on the stack than its
  * function: the registers that it has left alone are then not its caller's, but as they
  * are known to those of its function whose way it comes to. */
@@ -179,6 +182,47 @@ static bool is_apart(const struct x86_flow *flow, const struct flow_insn *insn,
 	       insn->frame.sp.from == X86_ENTRY && !insn->frame.sp.at;
 }
 
+/*
+ * Does a loop end there that probes the pages of a large frame, one each time
+ * (-fstack-clash-protection): cmp %reg,%rsp; jne? The register keeps where it ends.
+ */
+static bool ends_probes(const struct x86_flow *flow, uint32_t number)
+{
+	const struct flow_insn *insn = &flow->insns.items[number];
+	int reg = insn->frame.kept_in;
+	const uint8_t *compare;
+
+	if (!number || reg == X86_NO_REG || insn->target >= number ||
+	    x86_insn_condition(flow->code + insn->at, insn->n) != IF_UNEQUAL)
+		return false;
+	compare = flow->code + flow->insns.items[number - 1].at;
+	return flow->insns.items[number - 1].n == COMPARE_BYTES &&
+	       compare[0] == (0x48 | (reg & 8) >> 1) && compare[1] == 0x39 &&
+	       compare[2] == (0xc4 | (reg & 7) << 3);
+}
+
+/* Where an instruction jumps to, and what is known behind it if it does not. */
+static int come_elsewhere(struct x86_flow *flow, uint32_t number, struct x86_frame *frame)
+{
+	struct flow_insn *insn = &flow->insns.items[number];
+	struct x86_frame there = *frame;
+	uint32_t target = insn->target;
+
+	if (target == X86_FLOW_ASKEW)
+		x86_pieces_spoil(&flow->pieces, insn->piece);
+	if (target == X86_FLOW_ASKEW || (!insn->is_apart && target >= X86_FLOW_FAR))
+		return 0;
+	if (insn->is_apart)
+		return come_apart(flow, target, there);
+	if (flow->insns.items[target].begins)
+		return 0;
+	if (ends_probes(flow, number)) {
+		there.sp.from = X86_NOWHERE;
+		frame->sp = (struct x86_place){ frame->kept, X86_ENTRY };
+	}
+	return come_to(flow, target, insn->piece, there);
+}
+
 static int go_on(struct x86_flow *flow, uint32_t number)
 {
 	struct flow_insn *insn = &flow->insns.items[number];
@@ -225,13 +269,8 @@ static int go_on(struct x86_flow *flow, uint32_t number)
 		err = come_to_local(flow, insn, &frame);
 	if (!err && table)
 		err = come_to_cases(flow, table, piece, &frame);
-	if (goes_elsewhere && target == X86_FLOW_ASKEW)
-		x86_pieces_spoil(&flow->pieces, piece);
-	else if (!err && goes_elsewhere && insn->is_apart)
-		err = come_apart(flow, target, frame);
-	else if (!err && goes_elsewhere && target < X86_FLOW_FAR &&
-		 !flow->insns.items[target].begins)
-		err = come_to(flow, target, piece, frame);
+	if (!err && goes_elsewhere)
+		err = come_elsewhere(flow, number, &frame);
 	if (!err && x86_flow_goes_on(flow, number, &is) &&
 	    insn->begins_thread != X86_WHERE_IT_GOES_ON &&
 	    !flow->insns.items[number + 1].begins)
