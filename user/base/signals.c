@@ -11,6 +11,8 @@
 
 static const int taken[SIGNALS_TAKEN] = { SIGINT, SIGTERM, SIGHUP, SIGCHLD };
 
+static const struct sigaction usual = { .sa_handler = SIG_DFL };
+
 static bool is_stop(int number)
 {
 	return number != SIGCHLD; /* that one says that the command has ended */
@@ -33,8 +35,6 @@ static void ignore_file_size(struct sigaction *before)
 
 int signals_take(struct signals *ret)
 {
-	/* a shell's background job begins with SIGINT ignored, which would drop it */
-	const struct sigaction usual = { .sa_handler = SIG_DFL };
 	sigset_t set;
 
 	sigemptyset(&set);
@@ -44,6 +44,8 @@ int signals_take(struct signals *ret)
 			return fail_errno(-errno, "cannot handle signal %d", taken[i]);
 		if (taken[i] == SIGHUP && ret->before[i].sa_handler == SIG_IGN)
 			continue; /* nohup */
+		/* a shell's background job begins with SIGINT ignored, which would drop
+		 * it */
 		sigaction(taken[i], &usual, NULL);
 		sigaddset(&set, taken[i]);
 	}
@@ -94,8 +96,6 @@ static uint64_t let_go_ns;
 
 static void end_at_once(int number)
 {
-	const struct sigaction usual = { .sa_handler = SIG_DFL };
-
 	if (last_words && clock_now_ns() - let_go_ns < SAME_NS)
 		return;
 	outfile_abandon(last_words);

@@ -9,7 +9,7 @@
 
 struct bare_end {	       /* {0}: nothing was asked */
 	uint64_t start, end;   /* of the one that was looked at last */
-	uint64_t first_called; /* a place in it, but for its start; or its end */
+	uint64_t first_called; /* where a call leads, behind its start; or its end */
 	size_t bytes;	       /* of all that were; there is a limit */
 };
 

@@ -5,12 +5,14 @@
 #ifndef WEFT_SYM_FILE_RENEWALS_H
 #define WEFT_SYM_FILE_RENEWALS_H
 
+#include "base/clock.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/stat.h>
 
 #define FILE_RENEWALS_FREE 8
-#define FILE_RENEWAL_NS	   1000000000ULL
+#define FILE_RENEWAL_NS	   SECOND_NS
 
 /* Not by ctime, which changes as well with another link to it, or when a newer file
  * takes its place. */

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "obj/fde_index.h"
 #include "obj/v8_builtin.h"
+#include "obj/x86_insn.h"
 #include "sym/bottoms.h"
 #include "sym/call_pairs.h"
 #include "sym/code_frames.h"
@@ -125,18 +126,17 @@ static bool is_within(const struct frame *frame, const struct code_file *in)
  * own code (uftrace's -P, which keeps an endbr64 before it). */
 static bool may_be_hooked(const struct frame *frame, const struct code_file *in)
 {
-	static const uint8_t endbr64[] = { 0xf3, 0x0f, 0x1e, 0xfa };
-	uint8_t first[sizeof(endbr64)];
+	uint8_t first[X86_ENDBR64_BYTES];
 	struct fde fde;
 	uint64_t at;
 
 	if (in->info->machine != EM_X86_64 || !is_within(frame, in) ||
 	    !code_file_function(in, frame, &fde, &at))
 		return false;
-	return at == HOOK_BYTES || (at == HOOK_BYTES + sizeof(endbr64) &&
+	return at == HOOK_BYTES || (at == HOOK_BYTES + sizeof(first) &&
 				    paged_read(&in->file, frame->offset - at, first,
 					       sizeof(first)) == sizeof(first) &&
-				    !memcmp(first, endbr64, sizeof(first)));
+				    x86_insn_endbr64(first, sizeof(first)));
 }
 
 static bool is_to_be_checked(const struct frame *frame)

@@ -176,14 +176,18 @@ static struct code_gap gap_at(const struct starts *starts, uint64_t vaddr)
 	struct code_gap gap = gap_of_file(starts->file, vaddr);
 	const struct paged_file *paged = &starts->paged;
 	struct fde before;
-	uint64_t next;
+	uint64_t next = UINT64_MAX;
 
 	if (!starts->has_index)
 		return gap;
-	if (fde_index_find(paged, &starts->index, vaddr, &before) &&
-	    before.end <= vaddr && before.end > gap.begin)
-		gap.begin = before.end;
-	if (fde_index_next(paged, &starts->index, vaddr, &next) && next < gap.end)
+	if (fde_index_find(paged, &starts->index, vaddr, &before)) {
+		if (before.end <= vaddr && before.end > gap.begin)
+			gap.begin = before.end;
+		next = before.next;
+	} else {
+		fde_index_next(paged, &starts->index, vaddr, &next);
+	}
+	if (next < gap.end)
 		gap.end = next;
 	return gap;
 }

@@ -136,7 +136,7 @@ static bool read_all(struct other_stack *on, size_t begin, size_t end)
 		is = x86_effect(on->code + at, n);
 		if (is.leaves)
 			return note_end(on, &is, on->code + at, n);
-		if (!switched_is_skip(on->code, at, end) && !read_one(on, &is, at + n))
+		if (!read_one(on, &is, at + n) && !switched_is_skip(on->code, at, end))
 			return false;
 	}
 	return false;

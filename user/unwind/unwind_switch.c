@@ -134,7 +134,7 @@ static void read_run(const struct gap *gap, size_t at, struct code_run *run)
 	while (at < gap->n) {
 		const uint8_t *code = gap->code + at;
 		struct x86_effect is;
-		bool calls;
+		bool calls, skips;
 		size_t n = x86_insn_zeroes(code, gap->n - at, gap->vaddr + at, at > 0);
 
 		if (!begun && n) {
@@ -157,7 +157,8 @@ static void read_run(const struct gap *gap, size_t at, struct code_run *run)
 		/* the ABI's: else this is not a function from its beginning */
 		run->known &= !calls || run->rule.cfa_offset % CALL_ALIGN == 0;
 		is = x86_effect(code, n);
-		follow(run, &is, switched_is_skip(gap->code, at - n, gap->n), at);
+		skips = is.jumps && switched_is_skip(gap->code, at - n, gap->n);
+		follow(run, &is, skips, at);
 		if (is.leaves) {
 			run->end = at;
 			run->goes = is.goes;

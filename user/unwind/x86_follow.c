@@ -208,13 +208,11 @@ static int come_elsewhere(struct x86_flow *flow, uint32_t number, struct x86_fra
 	struct x86_frame there = *frame;
 	uint32_t target = insn->target;
 
-	if (target == X86_FLOW_ASKEW)
-		x86_pieces_spoil(&flow->pieces, insn->piece);
-	if (target == X86_FLOW_ASKEW || (!insn->is_apart && target >= X86_FLOW_FAR))
-		return 0;
 	if (insn->is_apart)
 		return come_apart(flow, target, there);
-	if (flow->insns.items[target].begins)
+	if (target == X86_FLOW_ASKEW)
+		x86_pieces_spoil(&flow->pieces, insn->piece);
+	if (target >= X86_FLOW_FAR || flow->insns.items[target].begins)
 		return 0;
 	if (ends_probes(flow, number)) {
 		there.sp.from = X86_NOWHERE;
