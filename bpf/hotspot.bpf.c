@@ -245,28 +245,6 @@ static __always_inline bool try_stub(struct scratch *s, __u32 hook)
 	return ask_rule(s, hook) == CALLED_PERHAPS;
 }
 
-/* A stub that called, which has a frame pointer. What looks after code that is entered
- * has a word between its record and its return address. */
-static __always_inline bool try_calling_stub(struct scratch *s, __u32 hook)
-{
-	if (s->fp - s->sp >= SAME_STACK_BYTES)
-		return false;
-	s->rule = frame_by_record(FRAME_BYTES);
-	s->cfa = s->fp + FRAME_BYTES;
-	if (!chunk_read(hook, s->fp + 8))
-		return false;
-	if (stub_called(s, s->word & knobs.addr_mask))
-		return true;
-	if (FP_GIVES_SP && s->word == ENTRY_COOKIE && chunk_read(hook, s->fp + 16) &&
-	    stub_called(s, s->word & knobs.addr_mask)) {
-		s->rule.ra_words = -1;
-		s->cfa += 8;
-		return true;
-	}
-	s->rule.reg = UNWIND_GUESSED;
-	return !FP_GIVES_SP;
-}
-
 /* Is the frame at hand to return to a return barrier, since some of a virtual thread's
  * frames are on the heap? */
 static __always_inline bool is_at_barrier(const struct scratch *s)
@@ -297,6 +275,30 @@ __noinline int hotspot_seek_carrier(__u32 hook)
 	}
 	s->cfa = NO_FRAME;
 	return 1;
+}
+
+/* A stub that called, which has a frame pointer. What looks after code that is entered
+ * has a word between its record and its return address. */
+static __always_inline bool try_calling_stub(struct scratch *s, __u32 hook)
+{
+	if (is_at_barrier(s))
+		return hotspot_seek_carrier(hook);
+	if (s->fp - s->sp >= SAME_STACK_BYTES)
+		return false;
+	s->rule = frame_by_record(FRAME_BYTES);
+	s->cfa = s->fp + FRAME_BYTES;
+	if (!chunk_read(hook, s->fp + 8))
+		return false;
+	if (stub_called(s, s->word & knobs.addr_mask))
+		return true;
+	if (FP_GIVES_SP && s->word == ENTRY_COOKIE && chunk_read(hook, s->fp + 16) &&
+	    stub_called(s, s->word & knobs.addr_mask)) {
+		s->rule.ra_words = -1;
+		s->cfa += 8;
+		return true;
+	}
+	s->rule.reg = UNWIND_GUESSED;
+	return !FP_GIVES_SP;
 }
 
 /* A leaf elsewhere: what its code says. */
@@ -403,11 +405,8 @@ static __always_inline int try_frame(struct scratch *s, __u32 hook,
 	    (!FP_GIVES_SP && s->sp_is_least))
 		return 0;
 	s->java_bytes = 8 * words;
-	if (words <= 0 && s->is_leaf)
-		return try_stub(s, hook);
 	if (words <= 0)
-		return is_at_barrier(s) ? hotspot_seek_carrier(hook)
-					: try_calling_stub(s, hook);
+		return s->is_leaf ? try_stub(s, hook) : try_calling_stub(s, hook);
 	if (s->is_leaf)
 		return try_leaf(s, vm) ? HOTSPOT_ASK : 0;
 	/* who called Java has that much; who called what is none may have more */

@@ -152,6 +152,7 @@ static void add_json_table(struct json *json, const struct doctor_file *file)
 	json_uint(json, "bytes", table_bytes(file));
 	json_uint(json, "unsupported", file->stats.rows[UNWIND_CFA_UNSUPPORTED]);
 	json_uint(json, "unread_bytes", file->stats.unread_bytes);
+	json_uint(json, "rows_left_out", file->stats.n_left_out);
 	json_bool(json, "keeps_frame_pointers", keeps_fp(file));
 	json_close(json, '}');
 }

@@ -25,7 +25,15 @@ bool x86_insn_is_prefix(uint8_t byte);
  * jump or call leads, in bytes; false: it is none. */
 bool x86_insn_distance(const uint8_t *code, size_t n, int64_t *ret);
 
-/* A jump's condition, as the instruction has it (0 to 15); -1: it is none. */
+/* Conditions, as instructions have them: 0 to 15. */
+enum x86_condition {
+	X86_IF_EQUAL = 4,
+	X86_IF_NOT_EQUAL = 5,
+	X86_IF_NEGATIVE = 8,
+	X86_IF_LESS = 12,
+};
+
+/* A jump's condition; -1: it has none, or is no jump. */
 int x86_insn_condition(const uint8_t *code, size_t n);
 
 /* It puts an address into a register: which, if it ends at `end`. */

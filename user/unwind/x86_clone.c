@@ -92,22 +92,22 @@ static void mark_bottom(struct x86_flow *flow, uint32_t number)
  * may have gone elsewhere. */
 static void mark(struct x86_flow *flow, uint32_t syscall)
 {
-	enum { EQUAL = 4, NOT_EQUAL, NEGATIVE = 8, LESS = 12 };
 	struct flow_insn *insns = flow->insns.items;
 	uint32_t jump = syscall + 2, begins;
 	int condition = x86_insn_condition(flow->code + insns[jump].at, insns[jump].n);
 
-	if ((condition == NEGATIVE || condition == LESS) && jump + 1 < flow->insns.n) {
+	if ((condition == X86_IF_NEGATIVE || condition == X86_IF_LESS) &&
+	    jump + 1 < flow->insns.n) {
 		jump++;
 		condition =
 			x86_insn_condition(flow->code + insns[jump].at, insns[jump].n);
 	}
-	begins = condition == EQUAL ? insns[jump].target : jump + 1;
-	if ((condition != EQUAL && condition != NOT_EQUAL) ||
+	begins = condition == X86_IF_EQUAL ? insns[jump].target : jump + 1;
+	if ((condition != X86_IF_EQUAL && condition != X86_IF_NOT_EQUAL) ||
 	    !begins_thread(flow, begins))
 		return;
 	insns[jump].begins_thread =
-		condition == EQUAL ? X86_WHERE_IT_JUMPS : X86_WHERE_IT_GOES_ON;
+		condition == X86_IF_EQUAL ? X86_WHERE_IT_JUMPS : X86_WHERE_IT_GOES_ON;
 	for (uint32_t i = syscall; i <= jump; i++)
 		insns[i].clones = true;
 	mark_bottom(flow, begins);

@@ -3,7 +3,6 @@
 #include "unwind/x86_flow_parts.h"
 #include "unwind/x86_helper.h"
 
-#define IF_UNEQUAL    5 /* a jump's condition */
 #define COMPARE_BYTES 3 /* of two registers */
 
 /* What lies behind a call that is not followed begins with more on the stack than its
@@ -193,7 +192,7 @@ static bool ends_probes(const struct x86_flow *flow, uint32_t number)
 	const uint8_t *compare;
 
 	if (!number || reg == X86_NO_REG || insn->target >= number ||
-	    x86_insn_condition(flow->code + insn->at, insn->n) != IF_UNEQUAL)
+	    x86_insn_condition(flow->code + insn->at, insn->n) != X86_IF_NOT_EQUAL)
 		return false;
 	compare = flow->code + flow->insns.items[number - 1].at;
 	return flow->insns.items[number - 1].n == COMPARE_BYTES &&
