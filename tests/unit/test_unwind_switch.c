@@ -80,6 +80,29 @@ static void test_frame_pointer_elsewhere(void **state)
 	}
 }
 
+/* libco's for arm64, which leaves nothing of a caller from its second load on. */
+static void test_arm64_in_a_page(void **state)
+{
+	static const char source[] =
+		".cfi_startproc; ret; .cfi_endproc\n.p2align 6\n.globl code; code:\n"
+		"mov x16, sp; stp x16, x30, [x1]; ldp x16, x30, [x0]; mov sp, x16\n"
+		"str x29, [x1, 96]; ldr x29, [x0, 96]; br x30; .skip 4068\n"
+		".cfi_startproc; ret; .cfi_endproc\n";
+
+	if (!has_tool("aarch64-linux-gnu-gcc"))
+		skip();
+	write_file("switch.s", source, strlen(source));
+	assert_int_equal(shell("aarch64-linux-gnu-gcc -shared -nostdlib -o switch.so "
+			       "switch.s"),
+			 0);
+	base = nm_value("-D", "switch.so", "code");
+	load_table();
+	for (uint64_t i = 0; i < 7; i++)
+		assert_int_equal(image_rule(&image, base + 4 * i).cfa,
+				 i < 3 ? UNWIND_CFA_SP : UNWIND_CFA_TORN);
+	image_free(&image);
+}
+
 /* A word that is put there, or does not come from there, or is not where it returns. */
 static void test_what_does_not_tell(void **state)
 {
@@ -409,6 +432,7 @@ int main(void)
 		cmocka_unit_test(test_what_it_goes_on_with),
 		cmocka_unit_test(test_what_is_skipped),
 		cmocka_unit_test(test_frame_pointer_elsewhere),
+		cmocka_unit_test(test_arm64_in_a_page),
 		cmocka_unit_test(test_what_does_not_tell),
 		cmocka_unit_test(test_behind_what_jumps),
 		cmocka_unit_test(test_several_in_a_gap),

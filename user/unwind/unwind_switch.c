@@ -294,14 +294,15 @@ static int tell_x86(struct gap *gap, const struct cfi_sink *sink)
 
 static int tell_arm64(const struct gap *gap, const struct cfi_sink *sink)
 {
+	size_t filled = filled_bytes(gap);
 	AUTO_FREE bool *leaf = NULL;
 	int err = leaf_arm64_find(gap->code, gap->n, &leaf);
 
 	if (err)
 		return err;
-	return gap->n > SWITCH_MAX
+	return filled > SWITCH_MAX
 		       ? leaf_arm64_tell(leaf, gap->begin, gap->end, gap->vaddr, sink)
-		       : switch_arm64_tell(gap->code, gap->n, gap->vaddr, leaf, sink);
+		       : switch_arm64_tell(gap->code, filled, gap->vaddr, leaf, sink);
 }
 
 /* glibc's clone() and clone3() end what they tell of themselves at their system call, as
