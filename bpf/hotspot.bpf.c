@@ -64,8 +64,33 @@ static __always_inline bool keeps_number(struct scratch *s, __u32 hook)
 	return true;
 }
 
+static __always_inline bool is_at_x87(const struct scratch *s)
+{
+	__u64 code[2];
+
+	return read_user(code, sizeof(code), s->pc - 8) && is_x87(code[1], code[0]);
+}
+
+/* The frame that is the only one a call may have led to; CALLED_ELSEWHERE: there is none,
+ * or there are several. */
+static __always_inline __u32 seek_only(struct scratch *s, __u32 hook)
+{
+	__u32 only = 0, n = 0;
+
+	for (__u32 pushed = 0; pushed <= 8 * PUSHED_WORDS; pushed += 8) {
+		if (ask_frame(s, hook, s->java_bytes + pushed) == CALLED_ELSEWHERE)
+			continue;
+		only = pushed;
+		n++;
+	}
+	take_rule(s, whole_frame(s->java_bytes + only));
+	s->rule.reg = UNWIND_GUESSED;
+	return n == 1 ? CALLED_PERHAPS : CALLED_ELSEWHERE;
+}
+
 /* A leaf's sp may be lower than its frame says: some code pushes registers, or where sp
- * was. Then a call says where. */
+ * was. Then a call says where; or one that may have led there, if the frame pointer says
+ * so, too, or no other may. */
 static __always_inline __u32 seek_frame(struct scratch *s, __u32 hook, __u32 called)
 {
 	__u32 bytes = s->java_bytes;
@@ -79,9 +104,12 @@ static __always_inline __u32 seek_frame(struct scratch *s, __u32 hook, __u32 cal
 		if (!pushed || pushed & 7 || pushed > PUSHED_BELOW)
 			continue;
 		found = ask_frame(s, hook, bytes + pushed);
-		if (found == CALLED_THERE || (!i && found > called))
+		if (found == CALLED_THERE || (!i && found > called) ||
+		    (found == CALLED_PERHAPS && s->cfa == s->fp + FRAME_BYTES))
 			return found;
 	}
+	if (is_at_x87(s))
+		return seek_only(s, hook);
 	take_rule(s, whole_frame(bytes));
 	return called == CALLED_ELSEWHERE && keeps_number(s, hook) ? CALLED_PERHAPS
 								   : called;
@@ -404,7 +432,7 @@ static __always_inline int try_frame(struct scratch *s, __u32 hook,
 	if (words < NO_FRAME_WORDS || words > FRAME_WORDS ||
 	    (!FP_GIVES_SP && s->sp_is_least))
 		return 0;
-	s->java_bytes = 8 * words;
+	s->java_bytes = words > 0 ? 8 * words : 0;
 	if (words <= 0)
 		return s->is_leaf ? try_stub(s, hook) : try_calling_stub(s, hook);
 	if (s->is_leaf)

@@ -181,6 +181,11 @@ static __always_inline __u32 pair_bytes(__u32 insn)
 		       : 0;
 }
 
+static __always_inline bool is_x87(__u64 code, __u64 before)
+{
+	return false;
+}
+
 /* What a stub without a frame, which begins there, has pushed at pc: registers that it
  * saves, at once. */
 static __always_inline __u32 pushed_bytes(__u64 begin, __u64 pc)

@@ -74,6 +74,9 @@ __noinline int hotspot_ask_call(__u32 hook, __u64 ra)
 		return CALLED_ELSEWHERE;
 	find_heap(s, vm, ra);
 	is_java = s->low < HOTSPOT_HEAPS;
+	/* C calls stubs, and methods by way of one */
+	if (!is_java && s->java_bytes)
+		return CALLED_ELSEWHERE;
 	/* the interpreter returns where no call is */
 	if (!find_target(ra, &target))
 		return is_java || is_called(ra) ? CALLED_PERHAPS : CALLED_ELSEWHERE;

@@ -145,6 +145,14 @@ static __always_inline struct unwind_rule leaf_frame(const __u64 *words, __u32 b
 	return whole_frame(bytes + (scans_classes(code, before) ? 8 : 0));
 }
 
+/* Is an instruction of the x87 there, or right before it? JDK 8 has them where a method
+ * calls sin(), pow() and their like, and pushes what they take. */
+static __always_inline bool is_x87(__u64 code, __u64 before)
+{
+	return HAS(code & 0xf8, 0, 1, 0xd8) || HAS(before & 0xf8ULL << 48, 6, 1, 0xd8) ||
+	       HAS(before & 0xf8ULL << 40, 5, 1, 0xd8);
+}
+
 /* How long an instruction is that loads a register from the stack, or from another, or
  * zeroes the upper halves of vectors; 0: it is none of these. */
 static __always_inline __u32 reload_bytes(__u64 code)

@@ -92,6 +92,73 @@ static void test_pushed_number(void **state)
 	}
 }
 
+/* Calls that may have led here, and each of which may be the frame's. */
+static void put_perhaps(void)
+{
+	put_call_to(BLOB_SITE(CALLER), STUBS + 0x100);
+	put_call_to(STALE, STUBS + 0x100);
+}
+
+/* Perhaps called, and the frame pointer lies there as well. */
+static void test_pushed_below_fp(void **state)
+{
+	for (uint64_t pushed = 8; pushed <= 40; pushed += 8)
+		for (int i = 0; i < 4; i++) {
+			struct sampled at = put_pushed(&java_layouts[i & 1], pushed);
+			bool is_whole = i < 2 && pushed <= 32;
+
+			put_perhaps();
+			memory_put(at.sp, GARBAGE);
+			if (!is_whole)
+				memory_put(CALLEE_END - pushed - 8, GARBAGE);
+			at.fp = CALLEE_END - 16 - (i < 2 ? 0 : 24);
+			if (is_whole)
+				assert_java(&at, "UCCCC");
+			else
+				assert_cut(&at);
+		}
+}
+
+/* JDK 8's sin() pushes what the x87 takes. Where only one call may have led here it did. */
+static void test_pushed_for_x87(void **state)
+{
+	static const char *const code[] = { "\x90\x90\x90\xd9\xfe\x90",
+					    "\x90\xd9\xfe\x48\x83\xec",
+					    "\xdd\x1c\x24\x48\x83\xc4",
+					    "\x90\x90\x90\x90\xd9\xfe" };
+
+	for (uint64_t pushed = 8; pushed <= 40; pushed += 8)
+		for (int i = 0; i < 8; i++) {
+			struct sampled at = put_pushed(&java_layouts[i & 1], pushed);
+			bool is_by_x87 = i % 4 != 3, is_alone = !is_by_x87 || i < 4;
+
+			put_perhaps();
+			memory_put(at.sp, GARBAGE);
+			put_bytes(PLAIN - 3, code[i % 4], 6);
+			if (is_alone || pushed > 32)
+				memory_put(CALLEE_END - pushed - 8, GARBAGE);
+			if (is_by_x87 && is_alone && pushed <= 32)
+				assert_java(&at, "UPCCC");
+			else
+				assert_cut(&at);
+		}
+}
+
+/* C calls no method, so where C goes on is no frame's end. */
+static void test_call_out_of_c(void **state)
+{
+	for (int i = 0; i < 4; i++) {
+		struct sampled at = put_pushed(&java_layouts[i & 1], 0);
+
+		if (i < 2)
+			put_call_to(FUNCTION(1), FUNCTION(2));
+		else
+			put_bytes(FUNCTION(1) - 2, "\xff\xd0", 2);
+		memory_put(CALLEE_END - 8, FUNCTION(1));
+		assert_cut(&at);
+	}
+}
+
 /* The callee calls C, and has more on its stack meanwhile: `code` follows. */
 static void check_call_of_c(const char *code, size_t n, uint64_t more, bool is_whole)
 {
@@ -258,7 +325,8 @@ int run_hotspot_call_cases(void)
 		CASE(test_pushed_number),  CASE(test_call_of_another),
 		CASE(test_call_of_c),	   CASE(test_stub_that_pushes),
 		CASE(test_two_stubs),	   CASE(test_entry_barrier),
-		CASE(test_return_barrier),
+		CASE(test_return_barrier), CASE(test_pushed_below_fp),
+		CASE(test_pushed_for_x87), CASE(test_call_out_of_c),
 	};
 
 	return cmocka_run_group_tests_name("hotspot_calls", tests, NULL, NULL);
