@@ -50,6 +50,23 @@ static void nothing_is_said_of_nothing(void **state)
 		DOES_NOT_SAY(&stats, words[i]);
 }
 
+static void who_is_nice_is_told_where_tables_come_late(void **state)
+{
+	AUTO(aggregator) aggregator = NULL;
+	struct stats stats;
+
+	assert_int_equal(aggregator_new(&aggregator), 0);
+	stats = stats_of(aggregator, 1000);
+	aggregator->samples.awaited = 21;
+	DOES_NOT_SAY(&stats, "nice");
+	stats.nice = -10;
+	DOES_NOT_SAY(&stats, "nice");
+	stats.nice = 10;
+	SAYS(&stats, "weft record ... -- nice COMMAND");
+	aggregator->samples.awaited = 20;
+	DOES_NOT_SAY(&stats, "nice");
+}
+
 static void why_stacks_are_not_whole(void **state)
 {
 	AUTO(aggregator) aggregator = NULL;
@@ -123,6 +140,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(nothing_is_said_of_nothing),
 		cmocka_unit_test(why_stacks_are_not_whole),
+		cmocka_unit_test(who_is_nice_is_told_where_tables_come_late),
 		cmocka_unit_test(what_was_left_out),
 	};
 

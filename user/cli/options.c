@@ -249,7 +249,7 @@ static size_t columns(const char *s, size_t n)
 	return count;
 }
 
-/* The words with commas, in lines that begin behind what is in the last of out. */
+/* The words with commas, in lines; the first has so many columns before them. */
 static void add_offered(const struct option *option, struct str *out, size_t used)
 {
 	enum { COLUMNS = 52 };
@@ -269,10 +269,12 @@ static void add_offered(const struct option *option, struct str *out, size_t use
 
 void option_text(const struct option *option, struct str *out)
 {
-	size_t n = strlen(option->help);
+	const char *newline = strrchr(option->help, '\n');
+	const char *last = newline ? newline + 1 : option->help;
+	size_t n = strlen(last);
 
 	str_add(out, option->help);
-	if (option->offered && n && option->help[n - 1] == ' ')
+	if (option->offered && n && last[n - 1] == ' ')
 		add_offered(option, out, n);
 }
 

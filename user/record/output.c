@@ -18,16 +18,12 @@ int output_profile(const struct output_file *file, const struct profile *profile
 	return err ? err : outfile_finish(out);
 }
 
-static void add_size(struct str *out, const char *path)
+static void add_size(struct str *out, long long bytes)
 {
-	struct stat st;
-
-	if (stat(path, &st) || !S_ISREG(st.st_mode))
-		str_add_char(out, '\n');
-	else if (st.st_size < 10 << 10)
-		str_addf(out, ", %lld bytes\n", (long long)st.st_size);
+	if (bytes < 10 << 10)
+		str_addf(out, ", %lld bytes", bytes);
 	else
-		str_addf(out, ", %.1f KB\n", (double)st.st_size / 1024);
+		str_addf(out, ", %.1f KB", (double)bytes / 1024);
 }
 
 /* The one command that is worth typing now. */
@@ -45,11 +41,16 @@ static void add_next(struct str *out, const struct output_file *file)
 
 static void add_file(struct str *out, const struct output_file *file, bool is_empty)
 {
+	struct stat st;
+	bool is_kept = !stat(file->path, &st) && S_ISREG(st.st_mode);
+
 	if (!strcmp(file->path, "-"))
 		return;
 	str_addf(out, "  written   %s", file->path);
-	add_size(out, file->path);
-	if (!is_empty)
+	if (is_kept)
+		add_size(out, st.st_size);
+	str_add_char(out, '\n');
+	if (is_kept && !is_empty)
 		add_next(out, file);
 }
 
@@ -61,8 +62,9 @@ static void tell(const struct output *output, const struct stats *stats)
 	stats_summary(&text, stats);
 	if (is_empty)
 		str_add(&text,
-			"  nothing ran on a CPU while weft was looking, or a filter "
-			"left it out: the profile is empty\n");
+			"  nothing ran on a CPU while weft was looking (it sleeps, or "
+			"is stopped), or a\n  filter left it out: the profile is "
+			"empty\n");
 	for (unsigned int i = 0; i < output->n; i++)
 		add_file(&text, &output->files[i], is_empty);
 	if (!str_error(&text))

@@ -215,6 +215,7 @@ static int finish(struct run *run)
 		return err;
 	stats.totals = run->closed->totals;
 	stats.duration_ns = r->stopped_ns - r->started_ns;
+	stats.nice = r->nice;
 	err = find_names(run, names, &stats);
 	if (!err)
 		err = window_profile_finish(&run->profile, names, &stats);

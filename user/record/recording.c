@@ -201,7 +201,7 @@ int recording_new(struct recording **ret, const struct record_options *options,
 		return fail(-ENOMEM, "no memory for the recording");
 	r->options = options;
 	r->begun_ns = clock_now_ns();
-	before.nice = priority_raise(); /* before the worker is forked */
+	r->nice = before.nice = priority_raise(); /* before the worker is forked */
 	err = worker_new(&r->worker);
 	if (!err)
 		err = opener_new(&r->opener);

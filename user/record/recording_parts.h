@@ -44,6 +44,7 @@ struct recording {
 	struct sideband_filter filter;
 	struct watched_pids watched;
 	uint64_t begun_ns, started_ns, stopped_ns;
+	int nice;	       /* weft's own, as it was started */
 	uint64_t looked_ns;    /* when /proc was last read through */
 	uint64_t stirred_ns;   /* when something was last told that may need an answer */
 	bool is_stirred;       /* it was since */

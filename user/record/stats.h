@@ -32,6 +32,7 @@ struct stats {
 	uint64_t duration_ns;
 	uint64_t first_sample_ns; /* from the start of the program to the first */
 	uint64_t finish_ns;	  /* from the last tick to the written file */
+	int nice;		  /* weft's own, as it was started */
 	struct sampler_totals totals;
 	const struct aggregator *aggregator;
 	struct process_counts processes;

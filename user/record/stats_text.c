@@ -48,8 +48,19 @@ static void summary_waits(struct str *out, unsigned long n, const char *why)
 			 n, n == 1 ? "" : "es", why);
 }
 
+/* Whoever is nice to what it records finds its code's tables too late. */
+static void summary_nice(struct str *out, const struct stats *stats)
+{
+	if (stats->nice > 0 &&
+	    stats->aggregator->samples.awaited > stats->aggregator->samples.total / 50)
+		str_add(out,
+			"            weft runs by nice itself, which makes its tables "
+			"late: try\n            weft record ... -- nice COMMAND\n");
+}
+
 static void summary_room(struct str *out, const struct stats *stats)
 {
+	summary_nice(out, stats);
 	summary_waits(out, stats->publisher.slow,
 		      "\n            their files are large, or the machine is busy\n");
 	summary_waits(
