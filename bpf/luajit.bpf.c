@@ -22,13 +22,21 @@
 #define LUA_BEFORE_AT 32 /* CFRAME_OFS_PREV: the lua_State's frame before it */
 #define LUA_RA_AT     (LUAJIT_FRAME_BYTES - 8)
 
-/* Of a lua_State, in builds with GC64, which most are for this machine (lj_obj.h). */
+/* Of a lua_State (lj_obj.h). */
 #define LUA_GLOBAL_AT	0x10
 #define LUA_CFRAME_AT	0x50
 #define LUA_CFRAME_MASK (~3ULL) /* CFRAME_RAWMASK */
 
 #define LUA_DISPATCH 14		   /* register; lj_target_x86.h */
 #define LUA_GG_BYTES (64ULL << 10) /* GG_State, which has both, or more */
+
+/* The same in builds without GC64, whose pointers to what is Lua's have 32 bits: the
+ * state's has one to byte code above it, where no pointer of 64 bits has so much. Traces
+ * may use the register for something else; then nobody finds their frame. */
+#define LUA32_STATE_AT	24
+#define LUA32_CODE_MIN	0x10000
+#define LUA32_GLOBAL_AT 0x08
+#define LUA32_CFRAME_AT 0x30
 
 /* What a trace spills (26 were seen), or the registers that are saved where it is left
  * and that. */
@@ -47,29 +55,40 @@ static __always_inline bool may_look(struct scratch *s)
 	return true;
 }
 
-/* Does a frame begin there that its lua_State knows, as the one at work or as one before
- * that (a finalizer that a trace's end came to run has its own)? Then that is s->word. */
-__noinline int luajit_is_frame(__u32 hook, __u64 at)
+/* Does a lua_State know of a frame there, as the one at work or as one before that (a
+ * finalizer that a trace's end came to run has its own)? */
+static __always_inline bool is_frame_of(struct scratch *s, __u64 at, __u64 cframe)
 {
-	struct scratch *s = scratch_of(PART_LUAJIT, hook);
-	__u64 state, frame;
+	__u64 frame;
 
-	if (!s || !may_look(s) || !chunk_read(hook, at + LUA_STATE_AT))
-		return 0;
-	state = s->word & knobs.addr_mask;
-	if (state & 7 || state < 4096 || state & ~FRAME_ADDR_MASK)
-		return 0;
-	if (!read_user(&frame, sizeof(frame), state + LUA_CFRAME_AT))
-		return 0;
+	if (cframe & 7 || cframe < 4096 || cframe & ~FRAME_ADDR_MASK ||
+	    !read_user(&frame, sizeof(frame), cframe))
+		return false;
 	for (int i = 0; i < LUA_FRAMES; i++) {
 		frame &= LUA_CFRAME_MASK;
 		if (frame == at)
-			return 1;
+			return true;
 		if (at - frame >= SAME_STACK_BYTES || !may_look(s) ||
 		    !read_user(&frame, sizeof(frame), frame + LUA_BEFORE_AT))
 			break;
 	}
-	return 0;
+	return false;
+}
+
+/* Does a frame begin there? Then its lua_State is s->word. */
+__noinline int luajit_is_frame(__u32 hook, __u64 at)
+{
+	struct scratch *s = scratch_of(PART_LUAJIT, hook);
+
+	if (!s || !may_look(s) || !chunk_read(hook, at + LUA_STATE_AT))
+		return 0;
+	s->word &= knobs.addr_mask;
+	if (is_frame_of(s, at, s->word + LUA_CFRAME_AT))
+		return 1;
+	if (!chunk_read(hook, at + LUA32_STATE_AT) || s->word >> 32 < LUA32_CODE_MIN)
+		return 0;
+	s->word = (__u32)s->word;
+	return is_frame_of(s, at, s->word + LUA32_CFRAME_AT);
 }
 
 /* Is s->rule that of the interpreter's frame, and leads to no caller? */
@@ -83,9 +102,12 @@ static __always_inline bool is_interpreter_astray(struct scratch *s, __u32 hook)
 static __always_inline bool has_dispatch(struct scratch *s)
 {
 	__u64 global;
+	__u32 global32;
 
-	return read_user(&global, sizeof(global), s->word + LUA_GLOBAL_AT) &&
-	       s->regs[LUA_DISPATCH] - global < LUA_GG_BYTES;
+	return (read_user(&global, sizeof(global), s->word + LUA_GLOBAL_AT) &&
+		s->regs[LUA_DISPATCH] - global < LUA_GG_BYTES) ||
+	       (read_user(&global32, sizeof(global32), s->word + LUA32_GLOBAL_AT) &&
+		s->regs[LUA_DISPATCH] - global32 < LUA_GG_BYTES);
 }
 
 int luajit_find(__u32 hook, __u32 is_ruled)
@@ -106,7 +128,7 @@ int luajit_find(__u32 hook, __u32 is_ruled)
 		if (luajit_is_frame(hook, at))
 			break;
 	if (at - s->sp >= 8 * LUA_WORDS || (is_trace && s->is_leaf && !has_dispatch(s))) {
-		/* somebody called it, wherever that is: in builds without GC64 */
+		/* somebody called it, wherever that is */
 		if (!is_trace)
 			s->rule = (struct unwind_rule){ .cfa = UNWIND_CFA_TORN };
 		return is_ruled;

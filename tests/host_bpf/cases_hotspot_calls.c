@@ -119,7 +119,8 @@ static void test_pushed_below_fp(void **state)
 		}
 }
 
-/* JDK 8's sin() pushes what the x87 takes. Where only one call may have led here it did. */
+/* JDK 8's sin() pushes what the x87 takes. Where one call alone may have led here, it
+ * did. */
 static void test_pushed_for_x87(void **state)
 {
 	static const char *const code[] = { "\x90\x90\x90\xd9\xfe\x90",

@@ -83,6 +83,51 @@ static void test_no_trace(void **state)
 	ASSERT_WALK(&at, "UP", "40100 10208", START);
 }
 
+#define STATE_32  0x1000000ULL
+#define GLOBAL_32 0x2000000ULL
+#define CODE_32	  0x3000000ULL
+
+/* Without GC64, in a trace that spills so many words. */
+static struct sampled in_trace_32(int spilled)
+{
+	struct sampled at = in_trace(spilled, UNWIND_LUAJIT);
+	uint64_t frame = STACK + 8 * spilled;
+
+	memory_put(frame + 16, 2);
+	memory_put(frame + 24, STATE_32 | CODE_32 << 32);
+	memory_put(STATE_32 + 8, GLOBAL_32 | 0x5555ULL << 32);
+	memory_put(STATE_32 + 0x30, frame | 1);
+	at.regs[14] = GLOBAL_32 + 0xc88;
+	return at;
+}
+
+static void test_32_bits(void **state)
+{
+	for (int spilled = 0; spilled < 64; spilled++) {
+		struct sampled at = in_trace_32(spilled);
+
+		ASSERT_WALK(&at, "UCC", "40100 10108 10208", START);
+	}
+}
+
+/* What is no state's pointer, no state's frame, or no trace. */
+static void test_32_bits_of_others(void **state)
+{
+	for (int i = 0; i < 4; i++) {
+		struct sampled at = in_trace_32(4);
+
+		if (i == 0)
+			memory_put(STACK + 32 + 24, STATE_32 | 0x7ffeULL << 32);
+		if (i == 1)
+			memory_put(STATE_32 + 0x30, STACK + 32 + 8);
+		if (i == 2)
+			at.regs[14] = GLOBAL_32 - 1;
+		if (i == 3)
+			at.regs[14] = GLOBAL_32 + 0x10000;
+		ASSERT_WALK(&at, "UP", "40100 10208", START);
+	}
+}
+
 /* What a trace called. */
 static struct sampled called_by_a_trace(void)
 {
@@ -230,6 +275,8 @@ int run_luajit_cases(void)
 	const struct CMUnitTest tests[] = {
 		CASE(test_traces),
 		CASE(test_no_trace),
+		CASE(test_32_bits),
+		CASE(test_32_bits_of_others),
 		CASE(test_called_by_a_trace),
 		CASE(test_called_by_a_copy),
 		CASE(test_interpreter_with_more),
