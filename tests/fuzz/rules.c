@@ -13,8 +13,10 @@
 
 void fuzz_fde_cfa(const uint8_t *data, size_t n)
 {
+	uint64_t offset;
+
 	for (uint64_t at = 0; at < 0x1000; at = 2 * at + 1)
-		fde_cfa_is_by_sp(data, n, at);
+		fde_cfa_is_by_sp(data, n, at, &offset);
 }
 
 struct told_row {

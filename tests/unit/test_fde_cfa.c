@@ -41,10 +41,27 @@ static void tells_where(void **state)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
 		for (uint64_t at = 0; at < 32; at++) {
 			bool by_sp = at < cases[i].from || at >= cases[i].to;
+			uint64_t offset;
 
-			if (fde_cfa_is_by_sp(cases[i].code, cases[i].n, at) != by_sp)
+			if (fde_cfa_is_by_sp(cases[i].code, cases[i].n, at, &offset) !=
+			    by_sp)
 				fail_msg("%s, at %d", cases[i].name, (int)at);
 		}
+}
+
+static void tells_how_far(void **state)
+{
+	static const uint8_t code[] = { AT(1), 0x0e,  16,    AT(1), 0x0a, AT(1), 0x0c,
+					7,     32,    AT(1), 0x13,  0x7b, AT(1), 0x0d,
+					6,     AT(1), 0x12,  7,	    0x7d, AT(1), 0x0b };
+	static const uint64_t by_sp[] = { 8, 16, 16, 32, 40, 0, 24, 16 };
+	uint64_t offset;
+
+	for (uint64_t at = 0; at < sizeof(by_sp) / sizeof(*by_sp); at++) {
+		bool is = fde_cfa_is_by_sp(code, sizeof(code), at, &offset);
+
+		assert_int_equal(is ? offset : 0, by_sp[at]);
+	}
 }
 
 static const struct {
@@ -75,10 +92,11 @@ static void tells_of_a_whole_function(void **state)
 static void has_bounded_states(void **state)
 {
 	uint8_t code[64];
+	uint64_t offset;
 
 	for (size_t n = 0; n <= sizeof(code); n++) {
 		memset(code, 0x0a, n);
-		assert_int_equal(fde_cfa_is_by_sp(code, n, 0), n <= 16);
+		assert_int_equal(fde_cfa_is_by_sp(code, n, 0, &offset), n <= 16);
 	}
 }
 
@@ -86,6 +104,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(tells_where),
+		cmocka_unit_test(tells_how_far),
 		cmocka_unit_test(tells_of_a_whole_function),
 		cmocka_unit_test(has_bounded_states),
 	};

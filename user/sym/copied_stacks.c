@@ -43,10 +43,11 @@ static bool takes_all(const struct code_file *in, const struct fde *fde,
 {
 	uint8_t bytes[CODE_SAID_MAX];
 	struct cfi_cursor said;
+	uint64_t offset;
 
 	return copier->takes_fp ||
 	       (code_file_said(in, fde, bytes, &said) &&
-		fde_cfa_is_by_sp(said.at, cfi_left(&said), copier->taken));
+		fde_cfa_is_by_sp(said.at, cfi_left(&said), copier->taken, &offset));
 }
 
 static bool find_copier(const struct code_file *in, const struct fde *fde,

@@ -18,7 +18,10 @@
 #define REX_W	  0x48
 #define REX_W_OF  0xfb /* but r12 is register 4 as well: */
 #define REX_W_REG 0xfc
-#define REX_R12	  0x41
+
+#define ENTRY_HEIGHT 8 /* bytes: what a call leaves on the stack */
+/* Registers that rules follow. */
+#define FOLLOWED (1u << X86_FP | 1u << X86_BX)
 
 /* What goes into the stack pointer is an operand's register 4: most code has none. */
 static bool may_take_sp(const uint8_t *code, size_t n)
@@ -32,8 +35,7 @@ static bool may_take_sp(const uint8_t *code, size_t n)
 		     (code[i + 1] & 0x38) == 0x20) ||
 		    (code[i] == 0x87 && (rex & 0xf8) == REX_W) ||
 		    (code[i] == 0x89 && (rex & REX_W_OF) == REX_W &&
-		     (code[i + 1] & 0xc7) == 0xc4) ||
-		    (code[i] == 0x5c && rex != REX_R12))
+		     (code[i + 1] & 0xc7) == 0xc4))
 			return true;
 	}
 	return false;
@@ -41,46 +43,87 @@ static bool may_take_sp(const uint8_t *code, size_t n)
 
 /* What is known of a function that a leaf is in. */
 struct leaf_function {
-	const uint8_t *code; /* its first bytes, up to the leaf's pc */
-	size_t n;
+	const uint8_t *code; /* its first bytes */
+	size_t n, leaf;
 	struct cfi_cursor said; /* its FDE's instructions */
 };
 
 /* Does the call frame information find the caller from the stack pointer there? Who says
  * otherwise knows of two stacks: the caller's is kept where it says. */
-static bool goes_by_sp(const struct leaf_function *in, size_t at)
+static bool goes_by_sp(const struct leaf_function *in, size_t at, uint64_t *ret_offset)
 {
-	return fde_cfa_is_by_sp(in->said.at, cfi_left(&in->said), at);
+	return fde_cfa_is_by_sp(in->said.at, cfi_left(&in->said), at, ret_offset);
 }
 
-/* From a function's first instruction up to one that is not in these bytes any more:
- * was the stack pointer taken from elsewhere, in the straight code that leads there? */
+/* What straight code has done so far, from a function's first instruction on. */
+struct straight {
+	unsigned int own; /* registers that hold this stack's pointer */
+	bool taken;	  /* the stack pointer is another's */
+	bool left;	  /* by the last instruction: it went away, or called */
+};
+
+/* The instruction at `at`: its bytes; 0: it is none, or does not end there. */
+static size_t follow(struct straight *is, const struct leaf_function *in, size_t at,
+		     size_t end)
+{
+	size_t n = x86_insn_bytes(in->code + at, end - at, &is->left);
+	struct x86_effect does;
+	uint64_t said;
+
+	if (!n)
+		return 0;
+	does = x86_effect(in->code + at, n);
+	is->taken |= does.sp == X86_SP_TAKEN &&
+		     (does.from == X86_NO_REG || !(is->own >> does.from & 1)) &&
+		     goes_by_sp(in, at, &said);
+	if (does.sets != X86_NO_REG)
+		is->own &= ~(1u << does.sets);
+	if (does.keeps != X86_NO_REG)
+		is->own |= 1u << does.keeps;
+	is->left |= does.leaves;
+	/* what lies behind is reached from elsewhere, or by a true stack */
+	is->taken &= !is->left;
+	return n;
+}
+
+/* Does the leaf's function return by what its call frame information takes for the return
+ * address there, and are the registers that rules follow what they will be then? */
+static bool returns_as_said(const struct leaf_function *in)
+{
+	uint64_t height;
+	struct x86_effect is;
+	bool calls;
+
+	if (!goes_by_sp(in, in->leaf, &height))
+		return false;
+	for (size_t at = in->leaf, one; at < in->n; at += one) {
+		one = x86_insn_bytes(in->code + at, in->n - at, &calls);
+		if (!one || calls)
+			return false;
+		is = x86_effect(in->code + at, one);
+		if (is.leaves)
+			return is.returns && height == ENTRY_HEIGHT;
+		if (is.sp != X86_SP_MOVED || is.jumps || is.writes & FOLLOWED ||
+		    is.way == X86_STORES)
+			return false;
+		height += (uint64_t)is.pushed;
+	}
+	return false;
+}
+
+/* Was the stack pointer taken from elsewhere, in the straight code that leads to the
+ * leaf? */
 static bool switches(const struct leaf_function *in)
 {
-	const uint8_t *code = in->code;
-	size_t n = in->n;
-	unsigned int own = 0; /* registers that hold this stack's pointer */
-	bool taken = false;
+	struct straight is = { 0 };
+	uint64_t said;
 
-	for (size_t at = 0, one; at < n; at += one) {
-		struct x86_effect is;
-		bool calls;
-
-		one = x86_insn_bytes(code + at, n - at, &calls);
+	for (size_t at = 0, one; at < in->leaf; at += one) {
+		one = follow(&is, in, at, in->leaf);
 		if (!one)
 			return false;
-		is = x86_effect(code + at, one);
-		taken |= is.sp == X86_SP_TAKEN &&
-			 (is.from == X86_NO_REG || !(own >> is.from & 1)) &&
-			 goes_by_sp(in, at);
-		if (is.sets != X86_NO_REG)
-			own &= ~(1u << is.sets);
-		if (is.keeps != X86_NO_REG)
-			own |= 1u << is.keeps;
-		/* what lies behind is reached from elsewhere, or by a true stack */
-		taken &= !is.leaves && !calls;
 	}
-	return taken && goes_by_sp(in, n);
+	return is.taken && goes_by_sp(in, in->leaf, &said) && !returns_as_said(in);
 }
 
 /* Code that was compiled to an object and is used as it is, as wasmtime's. */
@@ -122,7 +165,7 @@ static bool read_leaf(const struct code_file *in, const struct frame *frame,
 
 static bool switches_x86(const struct code_file *file, const struct leaf_code *leaf)
 {
-	struct leaf_function in = { .code = leaf->code, .n = leaf->at };
+	struct leaf_function in = { .code = leaf->code, .n = leaf->n, .leaf = leaf->at };
 	uint8_t said[CODE_SAID_MAX];
 
 	return may_take_sp(leaf->code, leaf->at) &&

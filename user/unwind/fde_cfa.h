@@ -11,8 +11,9 @@
 #include <stdint.h>
 
 /* x86-64. code: an FDE's n bytes of instructions, which may end early; at: bytes behind
- * the function's first, where it is sp + 8. In doubt it does not. */
-bool fde_cfa_is_by_sp(const uint8_t *code, size_t n, uint64_t at);
+ * the function's first, where it is sp + 8. In doubt it does not. *ret_offset: how far it
+ * is from there. */
+bool fde_cfa_is_by_sp(const uint8_t *code, size_t n, uint64_t at, uint64_t *ret_offset);
 
 /* arm64: all through the function? */
 bool fde_cfa_stays_by_sp(const uint8_t *code, size_t n);
