@@ -91,11 +91,45 @@ static void knows_what_it_returns_by(void **state)
 	assert_string_equal(torn(LOADS "mov 8(%rsi), %rsp; nop; ret"), "..!..");
 }
 
+/* A compiler's function, around a switch in assembly: of its pushes it knows nothing. */
+static void knows_pushes_that_are_not_told(void **state)
+{
+	assert_string_equal(torn("nop; push %rbp; push %r12;" LOADS
+				 "pop %r12; pop %rbp; add $8, %rsp; jmp *%rcx"),
+			    "..!!!!!!!");
+	assert_string_equal(
+		torn("push %rbx; .cfi_def_cfa_offset 16; nop; push %rbp;" LOADS
+		     "pop %rbp; add $8, %rsp; jmp *%rcx"),
+		"...!!!!!");
+	assert_string_equal(torn("sub $16, %rsp; nop;" LOADS "jmp *%rcx"), ".!!!!");
+	/* it tells of them, late, or they are taken back */
+	assert_string_equal(
+		torn("push %rbx; push %rbp; .cfi_def_cfa_offset 24; nop;" LOADS
+		     "jmp *%rcx"),
+		".!...!");
+	assert_string_equal(torn("push %rbx; pop %rbx; nop;" LOADS "jmp *%rcx"),
+			    ".!...!");
+	/* behind a way out and a call the file is believed again */
+	assert_string_equal(torn("push %rbx; jmp *%rcx; nop;" LOADS "jmp *%rcx"),
+			    ".....!");
+	assert_string_equal(torn("push %rbx; call *%rcx; nop;" LOADS "jmp *%rcx"),
+			    ".....!");
+	/* and where the frame goes by another register */
+	assert_string_equal(torn("push %rbp; .cfi_def_cfa_offset 16; mov %rsp, %rbp;"
+				 ".cfi_def_cfa %rbp, 16; push %r12; leave;"
+				 ".cfi_def_cfa %rsp, 8; nop;" LOADS "jmp *%rcx"),
+			    ".......!");
+	/* no switch: there is none to tell of */
+	assert_string_equal(torn("push %rbx; nop; pop %rbx; ret"), "....");
+	assert_string_equal(torn("push %rbx; mov 8(%rsp), %rbx; nop; ret"), "....");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(knows_a_load),
 		cmocka_unit_test(knows_what_it_returns_by),
+		cmocka_unit_test(knows_pushes_that_are_not_told),
 	};
 
 	return cmocka_run_group_tests(tests, files_setup, files_teardown);

@@ -60,6 +60,8 @@ struct straight {
 	unsigned int own; /* registers that hold this stack's pointer */
 	bool taken;	  /* the stack pointer is another's */
 	bool left;	  /* by the last instruction: it went away, or called */
+	bool counted;	  /* it is known how far above it the frame ends: */
+	uint64_t height;
 };
 
 /* The instruction at `at`: its bytes; 0: it is none, or does not end there. */
@@ -83,6 +85,9 @@ static size_t follow(struct straight *is, const struct leaf_function *in, size_t
 	is->left |= does.leaves;
 	/* what lies behind is reached from elsewhere, or by a true stack */
 	is->taken &= !is->left;
+	is->height += (uint64_t)does.pushed;
+	if (does.sp != X86_SP_MOVED || is->left)
+		is->counted = goes_by_sp(in, at + n, &is->height);
 	return n;
 }
 
@@ -111,11 +116,28 @@ static bool returns_as_said(const struct leaf_function *in)
 	return false;
 }
 
+/* Does the file say otherwise than the code how far from the stack pointer the frame ends
+ * at the leaf, and is that pointer taken from elsewhere behind it? A compiler does not
+ * know what assembly within its functions pushes, as a switch does. */
+static bool is_astray(const struct leaf_function *in, struct straight *is)
+{
+	uint64_t said;
+
+	if (!is->counted || !goes_by_sp(in, in->leaf, &said) || said == is->height)
+		return false;
+	for (size_t at = in->leaf, one; at < in->n && !is->taken; at += one) {
+		one = follow(is, in, at, in->n);
+		if (!one || is->left)
+			return false;
+	}
+	return is->taken;
+}
+
 /* Was the stack pointer taken from elsewhere, in the straight code that leads to the
  * leaf? */
 static bool switches(const struct leaf_function *in)
 {
-	struct straight is = { 0 };
+	struct straight is = { .counted = true, .height = ENTRY_HEIGHT };
 	uint64_t said;
 
 	for (size_t at = 0, one; at < in->leaf; at += one) {
@@ -123,7 +145,8 @@ static bool switches(const struct leaf_function *in)
 		if (!one)
 			return false;
 	}
-	return is.taken && goes_by_sp(in, in->leaf, &said) && !returns_as_said(in);
+	return is.taken ? goes_by_sp(in, in->leaf, &said) && !returns_as_said(in)
+			: is_astray(in, &is);
 }
 
 /* Code that was compiled to an object and is used as it is, as wasmtime's. */
@@ -168,7 +191,7 @@ static bool switches_x86(const struct code_file *file, const struct leaf_code *l
 	struct leaf_function in = { .code = leaf->code, .n = leaf->n, .leaf = leaf->at };
 	uint8_t said[CODE_SAID_MAX];
 
-	return may_take_sp(leaf->code, leaf->at) &&
+	return may_take_sp(leaf->code, leaf->n) &&
 	       code_file_said(file, &leaf->fde, said, &in.said) && switches(&in);
 }
 
