@@ -206,7 +206,9 @@ static __always_inline __u32 step_by_table(struct scratch *s, __u32 hook)
 		fp = FP_UNKNOWN;
 	} else if (s->rule.fp != UNWIND_FP_SAME) {
 		if (!stack_word(s, hook,
-				(s->rule.fp == UNWIND_FP_CFA ? s->cfa : s->fp) +
+				(s->rule.fp == UNWIND_FP_CFA  ? s->cfa
+				 : s->rule.fp == UNWIND_FP_SP ? s->sp
+							      : s->fp) +
 					8 * (__s64)s->rule.fp_words))
 			return END_UNREADABLE;
 		fp = FP_OF(s->word);

@@ -334,6 +334,12 @@ static __always_inline int find_cfa_by_record(struct scratch *s)
 	return 1;
 }
 
+static __always_inline bool counts_from_sp(const struct unwind_rule *rule)
+{
+	return rule->cfa == UNWIND_CFA_SP || rule->cfa == UNWIND_CFA_DEREF_SP ||
+	       rule->cfa == UNWIND_CFA_DEREF_TWICE || rule->cfa == UNWIND_CFA_SIZED;
+}
+
 /* The register that s->rule names into s->word; 0: it is not known any more. */
 static __always_inline int find_register(struct scratch *s, __u32 hook)
 {
@@ -378,9 +384,7 @@ __noinline int table_find_cfa(__u32 hook)
 	if (!s)
 		return 0;
 	offset = (__s64)s->rule.cfa_offset;
-	if (!FP_GIVES_SP && s->sp_is_least &&
-	    (s->rule.cfa == UNWIND_CFA_SP || s->rule.cfa == UNWIND_CFA_DEREF_SP ||
-	     s->rule.cfa == UNWIND_CFA_DEREF_TWICE))
+	if (!FP_GIVES_SP && s->sp_is_least && counts_from_sp(&s->rule))
 		return find_cfa_by_record(s);
 	switch (s->rule.cfa) {
 	case UNWIND_CFA_SP:
@@ -392,6 +396,7 @@ __noinline int table_find_cfa(__u32 hook)
 	case UNWIND_CFA_DEREF_SP:
 	case UNWIND_CFA_DEREF_FP:
 	case UNWIND_CFA_DEREF_TWICE:
+	case UNWIND_CFA_SIZED:
 		if (!chunk_read(hook,
 				(s->rule.cfa == UNWIND_CFA_DEREF_FP ? s->fp : s->sp) +
 					(__s64)s->rule.deref_offset))
@@ -400,6 +405,8 @@ __noinline int table_find_cfa(__u32 hook)
 		    !chunk_read(hook, s->word & knobs.addr_mask))
 			return 0;
 		s->cfa = (s->word & knobs.addr_mask) + offset;
+		if (s->rule.cfa == UNWIND_CFA_SIZED)
+			s->cfa += s->sp;
 		return 1;
 	case UNWIND_CFA_REG:
 		if (!find_register(s, hook))

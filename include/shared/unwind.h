@@ -28,6 +28,7 @@
 	X(DEREF_SP, "*(sp + deref) + offset")                                            \
 	X(DEREF_FP, "*(fp + deref) + offset")                                            \
 	X(DEREF_TWICE, "**(sp + deref) + offset")                                        \
+	X(SIZED, "sp + *(sp + deref) + offset")                                          \
 	X(REG, "register `reg` + offset: rbx, or known in the sampled frame; see KEPT")  \
 	X(INDEXED, "*(sp + deref + 8 * register `reg`) + offset: known as for REG")      \
 	X(PLT, "sp + offset, and 8 more from the `reg`th byte of 16 on")                 \
@@ -53,6 +54,7 @@ enum unwind_fp {
 	UNWIND_FP_CFA,	 /* *(CFA + 8 * fp_words) */
 	UNWIND_FP_DEREF, /* *(fp + 8 * fp_words) */
 	UNWIND_FP_LOST,	 /* said to be undefined or in another register */
+	UNWIND_FP_SP,	 /* *(sp + 8 * fp_words) */
 };
 
 /* Where the return address is. */

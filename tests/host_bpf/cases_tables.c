@@ -169,6 +169,24 @@ static void test_deref_with_saved_fp(void **state)
 	ASSERT_WALK(&at, "UCC", "10000 10108 10208", START);
 }
 
+/* qhasm's frames keep their size; the caller's fp lies beside it. */
+static void test_sized(void **state)
+{
+	struct unwind_rule rule =
+		RULE(.cfa = UNWIND_CFA_SIZED, .cfa_offset = 0x8, .deref_offset = 0x20,
+		     .fp = UNWIND_FP_SP, .fp_words = 5);
+	struct unwind_rule rules[] = { rule, RULE_FP, RULE_OF(END) };
+	struct sampled at = put_deref(rule, STACK + 0x48);
+
+	tables_clear();
+	put_code(rules, 3, 0);
+	memory_put(at.sp + 0x20, STACK + 0x838 - at.sp);
+	memory_put(at.sp + 0x28, STACK + 0x850);
+	ASSERT_WALK(&at, "UCC", "10000 10108 10208", START);
+	memory_put(at.sp + 0x20, -0x100000);
+	ASSERT_WALK(&at, "U", "10000 cut", UNREADABLE);
+}
+
 /* What can't be read is not a pointer of 0. */
 static void test_deref_unreadable(void **state)
 {
@@ -389,6 +407,7 @@ int run_table_cases(void)
 		CASE(test_deref),
 		CASE(test_deref_twice),
 		CASE(test_deref_with_saved_fp),
+		CASE(test_sized),
 		CASE(test_deref_unreadable),
 		CASE(test_indexed),
 		CASE(test_plt),

@@ -52,7 +52,7 @@ static struct unwind_rule some_rule(uint64_t *chance)
 		rule.ra = below(chance, 2) ? UNWIND_RA_CFA : UNWIND_RA_REG;
 	}
 	if (!below(chance, 4)) {
-		rule.fp = below(chance, 4);
+		rule.fp = below(chance, 5);
 		rule.fp_words = (int)below(chance, 12) - 8;
 	}
 	if (!below(chance, 4))

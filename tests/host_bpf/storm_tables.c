@@ -139,6 +139,11 @@ static bool find_cfa(struct plain *p)
 		if (!plain_word_at(p->cfa + rule->deref_offset, &p->cfa))
 			return false;
 		break;
+	case UNWIND_CFA_SIZED:
+		if (!plain_word_at(p->sp + rule->deref_offset, &p->cfa))
+			return false;
+		p->cfa += p->sp;
+		break;
 	case UNWIND_CFA_CLONE:
 		if (!p->is_leaf || !register_of(p, rule->reg, &p->cfa))
 			return false;
@@ -176,7 +181,7 @@ static enum step_kind look_without_sp(struct plain *p)
 
 	if (p->sp_is_known ||
 	    (rule->cfa != UNWIND_CFA_SP && rule->cfa != UNWIND_CFA_DEREF_SP &&
-	     rule->cfa != UNWIND_CFA_DEREF_TWICE))
+	     rule->cfa != UNWIND_CFA_DEREF_TWICE && rule->cfa != UNWIND_CFA_SIZED))
 		return find_cfa(p) ? STEP_KIND_TABLE
 		       : rule->cfa == UNWIND_CFA_REG && rule->fp == UNWIND_FP_SAME
 			       ? STEP_KIND_OLDER_FP
@@ -280,7 +285,9 @@ static enum ending step_by_table(struct plain *p)
 	if (p->rule->fp == UNWIND_FP_LOST)
 		fp = 1;
 	else if (p->rule->fp != UNWIND_FP_SAME &&
-		 !fp_at((p->rule->fp == UNWIND_FP_CFA ? p->cfa : p->fp) +
+		 !fp_at((p->rule->fp == UNWIND_FP_CFA  ? p->cfa
+			 : p->rule->fp == UNWIND_FP_SP ? p->sp
+						       : p->fp) +
 				8 * (int64_t)p->rule->fp_words,
 			&fp))
 		return END_UNREADABLE;

@@ -44,11 +44,78 @@ static void test_addresses_in_the_frame(void **state)
 		    FILL_TOLD "1233332222222..");
 }
 
+/* What else is told is as in told(). */
+static char letter_sized(const struct unwind_rule *rule)
+{
+	if (rule->cfa != UNWIND_CFA_SIZED)
+		return letter_told(rule);
+	assert_int_equal(rule->reg, UNWIND_BY_CODE);
+	return (char)((rule->fp == UNWIND_FP_SAME ? 'S' : 's') + rule->deref_offset / 8 +
+		      rule->cfa_offset / 8 - 1);
+}
+
+#define ASSERT_SIZED(body, text)                                                         \
+	do {                                                                             \
+		build(body);                                                             \
+		assert_string_equal(letters(letter_sized), text);                        \
+	} while (0)
+
+#define ROUND	   "mov %rsp, %r11; and $31, %r11; add $64, %r11; sub %r11, %rsp;"
+#define ROUND_TOLD "11111111111111"
+
+/* qhasm's functions: sp + *(sp + slot) + 8. */
+static void test_kept_sizes(void **state)
+{
+	ASSERT_SIZED(FILL ROUND "mov %r11, 8(%rsp); mov %rbp, 16(%rsp); xor %ebp, %ebp;"
+				"mov %rdi, %r11; call *%rax; mov 8(%rsp), %r11;"
+				"mov 16(%rsp), %rbp; add %r11, %rsp; ret",
+		     FILL_TOLD ROUND_TOLD ".....TTTTTtttttttttttttttttTTT1");
+	ASSERT_SIZED(FILL "push %rbx;" ROUND "mov %r11, (%rsp); push %rcx; call *%rax;"
+			  "pop %rcx; mov (%rsp), %r10; add %r10, %rsp; pop %rbx; ret",
+		     FILL_TOLD "122222222222222....TVVVTTTTTTT21");
+}
+
+/* What only looks so. */
+static void test_other_sizes(void **state)
+{
+	/* none that is known to be the pointer's own */
+	ASSERT_SIZED(FILL "sub %r11, %rsp; mov %r11, 8(%rsp); call *%rax;"
+			  "mov 8(%rsp), %r11; add %r11, %rsp; ret",
+		     "..................................");
+	/* another one is put there, or added */
+	ASSERT_SIZED(FILL ROUND "mov %r11, 8(%rsp); call *%rax; mov %rcx, 8(%rsp);"
+				"mov 8(%rsp), %r11; add %r11, %rsp; ret",
+		     "..................................................");
+	ASSERT_SIZED(FILL ROUND "mov %r11, 8(%rsp); call *%rax; mov 8(%rsp), %r11;"
+				"add $8, %r11; add %r11, %rsp; ret",
+		     ".................................................");
+	ASSERT_SIZED(FILL ROUND "inc %r11; mov %r11, 8(%rsp); call *%rax;"
+				"mov 8(%rsp), %r11; add %r11, %rsp; ret",
+		     "................................................");
+	/* lowered twice, or never raised by it */
+	ASSERT_SIZED(FILL ROUND "sub %rcx, %rsp; mov %r11, 8(%rsp); call *%rax;"
+				"mov 8(%rsp), %r11; add %r11, %rsp; ret",
+		     "................................................");
+	ASSERT_SIZED(FILL "mov %rsp, %r12;" ROUND "mov %r11, 8(%rsp); call *%rax;"
+			  "mov %r12, %rsp; ret",
+		     "...........................................");
+	ASSERT_SIZED(FILL "test %eax, %eax; jz 2f;" ROUND "mov %r11, 8(%rsp);"
+			  "1: call *%rax; jmp 1b; 2: ret",
+		     FILL_TOLD "111111111111111111.........1");
+	/* two ways of keeping it meet */
+	ASSERT_SIZED(FILL ROUND "mov %r11, 8(%rsp); test %eax, %eax; jz 1f;"
+				"mov %r11, 16(%rsp); 1: call *%rax;"
+				"mov 8(%rsp), %r11; add %r11, %rsp; ret",
+		     "......................................................");
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_nothing_written),
 		cmocka_unit_test(test_addresses_in_the_frame),
+		cmocka_unit_test(test_kept_sizes),
+		cmocka_unit_test(test_other_sizes),
 	};
 
 	return cmocka_run_group_tests(tests, files_setup, files_teardown);

@@ -220,6 +220,32 @@ static int come_elsewhere(struct x86_flow *flow, uint32_t number, struct x86_fra
 	return come_to(flow, target, insn->piece, there);
 }
 
+/* What the instruction is to its piece. */
+static void tell_piece(struct x86_flow *flow, const struct flow_insn *insn,
+		       const struct x86_effect *is, bool goes_off)
+{
+	const struct x86_frame *frame = &insn->frame;
+	struct x86_pieces *pieces = &flow->pieces;
+	uint32_t piece = insn->piece;
+
+	x86_pieces_write(pieces, piece, is->writes);
+	if (insn->calls)
+		x86_pieces_call(pieces, piece);
+	if (insn->calls && frame->sp.from == X86_ENTRY)
+		x86_pieces_call_at(pieces, piece, frame->sp.at);
+	if (frame->sp.from == X86_ENTRY && is->returns)
+		x86_pieces_return_at(pieces, piece, frame->sp.at);
+	else if (frame->sp.from == X86_ENTRY && is->goes &&
+		 insn->target == X86_FLOW_OUTSIDE)
+		x86_pieces_leave_at(pieces, piece, frame->sp.at);
+	if (frame->sp.from == X86_ENTRY && goes_off)
+		x86_pieces_go_off_at(pieces, piece, frame->sp.at);
+	if (x86_frame_copies_return(frame, is))
+		x86_pieces_end_at(pieces, piece, 0);
+	if (x86_frame_gives_size_back(frame, is))
+		x86_pieces_give_size_back(pieces, piece);
+}
+
 static int go_on(struct x86_flow *flow, uint32_t number)
 {
 	struct flow_insn *insn = &flow->insns.items[number];
@@ -237,19 +263,7 @@ static int go_on(struct x86_flow *flow, uint32_t number)
 		x86_pieces_spoil(&flow->pieces, piece);
 		return 0;
 	}
-	x86_pieces_write(&flow->pieces, piece, is.writes);
-	if (insn->calls)
-		x86_pieces_call(&flow->pieces, piece);
-	if (insn->calls && frame.sp.from == X86_ENTRY)
-		x86_pieces_call_at(&flow->pieces, piece, frame.sp.at);
-	if (frame.sp.from == X86_ENTRY && is.returns)
-		x86_pieces_return_at(&flow->pieces, piece, frame.sp.at);
-	else if (frame.sp.from == X86_ENTRY && is.goes && target == X86_FLOW_OUTSIDE)
-		x86_pieces_leave_at(&flow->pieces, piece, frame.sp.at);
-	if (frame.sp.from == X86_ENTRY && is.goes && target >= X86_FLOW_ASKEW && !table)
-		x86_pieces_go_off_at(&flow->pieces, piece, frame.sp.at);
-	if (x86_frame_copies_return(&frame, &is))
-		x86_pieces_end_at(&flow->pieces, piece, 0);
+	tell_piece(flow, insn, &is, is.goes && target >= X86_FLOW_ASKEW && !table);
 	insn->is_apart = is_apart(flow, insn, &is);
 	insn->helps = is_helped(flow, insn);
 	if (insn->helps)

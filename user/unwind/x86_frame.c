@@ -6,6 +6,7 @@
 const struct x86_frame x86_frame_at_entry = {
 	.sp = { .from = X86_ENTRY },
 	.kept_in = X86_NO_REG,
+	.size_in = X86_NO_REG,
 };
 
 static bool is_known(struct x86_place place)
@@ -98,6 +99,11 @@ static void store(struct x86_frame *frame, struct x86_place place, int reg)
 	if (keeps_address(frame, place, reg)) {
 		frame->slot = place;
 		frame->slot_holds = held_by(frame, reg).at;
+		frame->slot_is_size = false;
+	} else if (place.from == X86_ALIGNED && reg == frame->size_in) {
+		frame->slot = place;
+		frame->slot_holds = frame->size_to;
+		frame->slot_is_size = true;
 	}
 }
 
@@ -141,6 +147,7 @@ static void release(struct x86_frame *frame, struct x86_place was)
 /* Another address is the rounded one from here on. */
 static void forget_aligned(struct x86_frame *frame)
 {
+	frame->size_in = X86_NO_REG;
 	if (frame->fp.from == X86_ALIGNED)
 		frame->fp.from = X86_NOWHERE;
 	if (frame->slot.from == X86_ALIGNED)
@@ -169,6 +176,20 @@ static void set_own(struct x86_frame *frame, const struct x86_effect *is)
 		frame->own |= 1u << is->sums;
 }
 
+/* Is the stack pointer lowered by what was made of itself? So qhasm rounds it down. Who
+ * lowers it by anything else has a frame pointer. */
+static bool takes_size(const struct x86_frame *frame, const struct x86_effect *is)
+{
+	return is->sp == X86_SP_LOWERED && frame->sp.from == X86_ENTRY &&
+	       is_own(frame, is->from) && !is_known(held_by(frame, is->from));
+}
+
+bool x86_frame_gives_size_back(const struct x86_frame *frame, const struct x86_effect *is)
+{
+	return is->sp == X86_SP_RAISED && frame->sp.from == X86_ALIGNED &&
+	       is->from == frame->size_in;
+}
+
 static void set_sp(struct x86_frame *frame, const struct x86_effect *is,
 		   struct x86_place value)
 {
@@ -178,6 +199,14 @@ static void set_sp(struct x86_frame *frame, const struct x86_effect *is,
 	if (is->aligns && is_known(was)) {
 		frame->sp = (struct x86_place){ 0, X86_ALIGNED };
 		forget_aligned(frame);
+	} else if (takes_size(frame, is)) {
+		forget_aligned(frame);
+		frame->sp = (struct x86_place){ 0, X86_ALIGNED };
+		frame->size_in = is->from;
+		frame->size_to = was.at;
+	} else if (x86_frame_gives_size_back(frame, is)) {
+		frame->sp =
+			moved((struct x86_place){ frame->size_to, X86_ENTRY }, was.at);
 	} else if (is->sp == X86_SP_MOVED) {
 		frame->sp = moved(was, -is->pushed);
 	} else if (is_known(value)) {
@@ -200,15 +229,33 @@ static void drop(struct x86_frame *frame)
 	release(frame, was);
 }
 
+/* Does it take an address, or a size, back from where that was put last? */
+static bool loads_slot(const struct x86_frame *frame, const struct x86_effect *is,
+		       struct x86_place source)
+{
+	return is->way == X86_LOADS && is_known(source) && is_same(source, frame->slot);
+}
+
 /* What an instruction copies: from `source`, which for LOADS is memory. */
 static struct x86_place value_of(const struct x86_frame *frame,
 				 const struct x86_effect *is, struct x86_place source)
 {
 	if (is->way == X86_COPIES)
 		return source;
-	if (is->way == X86_LOADS && is_known(source) && is_same(source, frame->slot))
+	if (loads_slot(frame, is, source) && !frame->slot_is_size)
 		return (struct x86_place){ frame->slot_holds, X86_ENTRY };
 	return (struct x86_place){ 0 };
+}
+
+static void set_size(struct x86_frame *frame, const struct x86_effect *is,
+		     struct x86_place source)
+{
+	if (frame->size_in != X86_NO_REG && is->writes >> frame->size_in & 1)
+		frame->size_in = X86_NO_REG;
+	if (loads_slot(frame, is, source) && frame->slot_is_size && is->reg != X86_SP) {
+		frame->size_in = is->reg;
+		frame->size_to = frame->slot_holds;
+	}
 }
 
 bool x86_frame_copies_return(const struct x86_frame *frame, const struct x86_effect *is)
@@ -238,6 +285,7 @@ void x86_frame_apply(struct x86_frame *frame, const struct x86_effect *is)
 		store(frame, source, is->reg);
 	if (frame->kept_in != X86_NO_REG && is->writes >> frame->kept_in & 1)
 		frame->kept_in = X86_NO_REG;
+	set_size(frame, is, source);
 	write(frame, is->writes, loads ? is->reg : X86_NO_REG, source);
 	if (is->writes >> X86_FP & 1) {
 		frame->fp = sets && is->reg == X86_FP ? value : nowhere;
@@ -260,6 +308,7 @@ void x86_frame_shift(struct x86_frame *frame, int bytes)
 		frame->slot = moved(frame->slot, bytes);
 	frame->kept += bytes;
 	frame->slot_holds += bytes;
+	frame->size_to += bytes;
 	for (size_t i = 0; i < N_X86_CALLERS; i++)
 		if (frame->callers[i].is == X86_SAVED)
 			frame->callers[i].at += bytes;
@@ -284,12 +333,18 @@ enum x86_meeting x86_frame_meet(struct x86_frame *frame, const struct x86_frame 
 		frame->kept_in = X86_NO_REG;
 		meeting = X86_LESS;
 	}
+	if (frame->size_in != X86_NO_REG &&
+	    (frame->size_in != other->size_in || frame->size_to != other->size_to)) {
+		frame->size_in = X86_NO_REG;
+		meeting = X86_LESS;
+	}
 	if (frame->own & ~other->own) {
 		frame->own &= other->own;
 		meeting = X86_LESS;
 	}
 	if (frame->slot.from && (!is_same(frame->slot, other->slot) ||
-				 frame->slot_holds != other->slot_holds)) {
+				 frame->slot_holds != other->slot_holds ||
+				 frame->slot_is_size != other->slot_is_size)) {
 		frame->slot.from = X86_NOWHERE;
 		meeting = X86_LESS;
 	}
@@ -314,6 +369,22 @@ unsigned char x86_dwarf_number(int reg)
 	return reg < 8 ? numbers[reg] : (unsigned char)reg;
 }
 
+/* By what the aligned frame keeps: where the stack was, or how far above that is. */
+static bool find_cfa_by_slot(const struct x86_frame *frame, int cfa,
+			     struct unwind_rule *ret)
+{
+	bool by_sp = frame->sp.from == X86_ALIGNED;
+	int deref = frame->slot.at - (by_sp ? frame->sp.at : frame->fp.at);
+
+	ret->cfa = frame->slot_is_size ? UNWIND_CFA_SIZED
+		   : by_sp	       ? UNWIND_CFA_DEREF_SP
+				       : UNWIND_CFA_DEREF_FP;
+	ret->cfa_offset =
+		cfa - frame->slot_holds - (frame->slot_is_size ? frame->sp.at : 0);
+	ret->deref_offset = (short)deref;
+	return deref == ret->deref_offset && (by_sp || !frame->slot_is_size);
+}
+
 /* The CFA, by what is best known. */
 static bool find_cfa(const struct x86_frame *frame, int cfa, struct unwind_rule *ret)
 {
@@ -326,12 +397,7 @@ static bool find_cfa(const struct x86_frame *frame, int cfa, struct unwind_rule 
 		ret->cfa_offset = cfa - frame->fp.at;
 	} else if (frame->slot.from == X86_ALIGNED &&
 		   (frame->sp.from == X86_ALIGNED || frame->fp.from == X86_ALIGNED)) {
-		bool by_sp = frame->sp.from == X86_ALIGNED;
-
-		ret->cfa = by_sp ? UNWIND_CFA_DEREF_SP : UNWIND_CFA_DEREF_FP;
-		ret->deref_offset =
-			(short)(frame->slot.at - (by_sp ? frame->sp.at : frame->fp.at));
-		ret->cfa_offset = cfa - frame->slot_holds;
+		return find_cfa_by_slot(frame, cfa, ret);
 	} else if (frame->kept_in != X86_NO_REG) {
 		ret->cfa = UNWIND_CFA_REG;
 		ret->reg = x86_dwarf_number(frame->kept_in);
@@ -342,7 +408,7 @@ static bool find_cfa(const struct x86_frame *frame, int cfa, struct unwind_rule 
 	return true;
 }
 
-/* Where the caller's frame pointer is. In an aligned frame only its own leads to it. */
+/* Where the caller's frame pointer is. In an aligned frame its pointers lead to it. */
 static void tell_fp(const struct x86_frame *frame, int cfa, bool kept,
 		    struct unwind_rule *ret)
 {
@@ -357,6 +423,9 @@ static void tell_fp(const struct x86_frame *frame, int cfa, bool kept,
 	} else if (kept && fp->is == X86_SAVED_ALIGNED && frame->fp.from == X86_ALIGNED) {
 		ret->fp = UNWIND_FP_DEREF;
 		ret->fp_words = (short)((fp->at - frame->fp.at) / X86_SLOT_BYTES);
+	} else if (kept && fp->is == X86_SAVED_ALIGNED && frame->sp.from == X86_ALIGNED) {
+		ret->fp = UNWIND_FP_SP;
+		ret->fp_words = (short)((fp->at - frame->sp.at) / X86_SLOT_BYTES);
 	}
 }
 

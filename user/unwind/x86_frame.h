@@ -3,7 +3,8 @@
  * What is known of a frame at an instruction, from how those before it moved the stack:
  * where the stack and frame pointers and one more register point, and where the caller's
  * frame pointer and rbx were put. All of it counts from two addresses that nobody knows:
- * the stack pointer where the code was entered, and the one that was rounded down since.
+ * the stack pointer where the code was entered, and the one that was rounded down since,
+ * or lowered by what a register holds, which is then the size of that frame.
  */
 #ifndef WEFT_UNWIND_X86_FRAME_H
 #define WEFT_UNWIND_X86_FRAME_H
@@ -16,7 +17,7 @@
 enum x86_from {
 	X86_NOWHERE, /* nothing is known of it */
 	X86_ENTRY,   /* it counts from the stack pointer at the entry */
-	X86_ALIGNED, /* from the one that was rounded down last */
+	X86_ALIGNED, /* from the one that was rounded down, or lowered so, last */
 	X86_FOREIGN, /* another stack's */
 };
 
@@ -45,6 +46,9 @@ struct x86_frame {
 	unsigned int own;      /* others that hold some address of this stack, by bit */
 	struct x86_place slot; /* where the address slot_holds, ENTRY, was put last */
 	int slot_holds;
+	bool slot_is_size; /* or how far that lies above what ALIGNED counts from */
+	int size_in;	   /* a register that holds so much; or X86_NO_REG */
+	int size_to;	   /* of the address, ENTRY */
 	struct x86_caller callers[N_X86_CALLERS];
 };
 
@@ -57,6 +61,10 @@ void x86_frame_apply(struct x86_frame *frame, const struct x86_effect *is);
  * the entry? gcc does so with the return address, to put a frame pointer below it: so
  * that is there, even of what never returns. */
 bool x86_frame_copies_return(const struct x86_frame *frame, const struct x86_effect *is);
+
+/* Does it take down what was lowered by what a register holds, by the same size? */
+bool x86_frame_gives_size_back(const struct x86_frame *frame,
+			       const struct x86_effect *is);
 
 /* Where base + distance lies, as far as is known. */
 struct x86_place x86_frame_place(const struct x86_frame *frame, int base, int distance);

@@ -107,6 +107,13 @@ void x86_pieces_leave_at(struct x86_pieces *pieces, uint32_t number, int at)
 	whole->left_at = at - lower;
 }
 
+void x86_pieces_give_size_back(struct x86_pieces *pieces, uint32_t number)
+{
+	int lower;
+
+	x86_pieces_whole(pieces, number, &lower)->gives_size_back = true;
+}
+
 static void goes_off_at(struct x86_piece *whole, int at)
 {
 	if (!whole->goes_off || at > whole->off_at)
@@ -146,6 +153,7 @@ void x86_pieces_unite(struct x86_pieces *pieces, uint32_t a, uint32_t b, int low
 	into->is_bad |= part->is_bad;
 	into->is_doubted |= part->is_doubted;
 	into->writes |= part->writes;
+	into->gives_size_back |= part->gives_size_back;
 	into->returns |= part->returns;
 	into->calls |= part->calls;
 	into->calls_differ |= part->calls_differ;

@@ -34,10 +34,11 @@ struct x86_piece {
 	int left_at;
 	bool goes_off; /* the same, or where a register or memory says, at most at: */
 	int off_at;
-	unsigned int writes; /* registers, by bit */
-	bool loses_fp;	     /* returns with another one than its caller's */
-	bool is_begun;	     /* by a function */
-	bool is_doubted;     /* nobody knows which of its calls come back */
+	unsigned int writes;  /* registers, by bit */
+	bool gives_size_back; /* takes its frame down by the size that it has kept */
+	bool loses_fp;	      /* returns with another one than its caller's */
+	bool is_begun;	      /* by a function */
+	bool is_doubted;      /* nobody knows which of its calls come back */
 };
 
 struct x86_pieces {
@@ -78,6 +79,8 @@ void x86_pieces_go_off_at(struct x86_pieces *pieces, uint32_t number, int at);
 
 /* Does it, with no more on the stack than at the piece's entry? */
 bool x86_pieces_go_off(const struct x86_pieces *pieces, uint32_t number);
+
+void x86_pieces_give_size_back(struct x86_pieces *pieces, uint32_t number);
 
 /* b's entry lies `lower` bytes below a's, and a way leads from the one to the other. */
 void x86_pieces_unite(struct x86_pieces *pieces, uint32_t a, uint32_t b, int lower);

@@ -42,6 +42,8 @@ static bool rule_of(struct x86_flow *flow, const struct flow_insn *insn,
 		return rule_of_taking(insn, cfa, ret);
 	if (!x86_frame_rule(&insn->frame, cfa, cfa == X86_RETURN_BYTES, ret))
 		return false;
+	if (ret->cfa == UNWIND_CFA_SIZED && !whole->gives_size_back)
+		return false;
 	if (!whole->loses_fp)
 		x86_back_complete(&insn->back, ret);
 	if (insn->helps && ret->cfa == UNWIND_CFA_REG)

@@ -402,12 +402,13 @@ static bool is_of_bytes(uint8_t code)
 static void look_at_sum(struct x86_effect *is, uint8_t code, const struct operands *op)
 {
 	int to = code & 2 ? op->reg : op->rm, other = code & 2 ? op->rm : op->reg;
-	bool adds = code < 8;
 
-	if (op->w && op->mod == 3)
-		sum(is, to, REG(to) | (adds ? REG(other) : 0));
-	else if (op->w && code & 2) /* of memory */
-		sum(is, to, REG(to));
+	if (!op->w || (op->mod != 3 && !(code & 2))) /* into memory */
+		return;
+	sum(is, to, REG(to) | (code < 8 && op->mod == 3 ? REG(other) : 0));
+	if (to == X86_SP && op->mod == 3 && (code & 0xf8) != 0x20) /* and */
+		is->sp = code < 8 ? X86_SP_RAISED : X86_SP_LOWERED;
+	is->from = other;
 }
 
 static bool is_sum(uint8_t code)

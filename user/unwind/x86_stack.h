@@ -20,9 +20,11 @@
 #define X86_LOST_IN_A_CALL 0xfc7u
 
 enum x86_sp {
-	X86_SP_MOVED, /* by a constant, which may be 0 */
-	X86_SP_BACK,  /* to somewhere in its own frame */
-	X86_SP_TAKEN, /* from a register, or from memory that is not the stack's */
+	X86_SP_MOVED,	/* by a constant, which may be 0 */
+	X86_SP_BACK,	/* to somewhere in its own frame */
+	X86_SP_TAKEN,	/* from a register, or from memory that is not the stack's */
+	X86_SP_LOWERED, /* by what a register holds */
+	X86_SP_RAISED,	/* the same */
 	X86_SP_LOST,
 };
 
@@ -38,7 +40,7 @@ enum x86_way {
 struct x86_effect {
 	enum x86_sp sp;
 	int pushed; /* MOVED: bytes */
-	int from;   /* TAKEN: the register, or X86_NO_REG */
+	int from;   /* TAKEN, LOWERED, RAISED: the register, or X86_NO_REG */
 	int keeps;  /* the register that now holds the stack pointer */
 	int sets;   /* a register that now holds something else, as far as told */
 	enum x86_way way;
