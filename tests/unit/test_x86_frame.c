@@ -109,6 +109,41 @@ static void test_other_sizes(void **state)
 		     "......................................................");
 }
 
+/* r, R: the return address is in rcx, r9. */
+static char letter_popped(const struct unwind_rule *rule)
+{
+	if (rule->ra != UNWIND_RA_REG)
+		return letter_told(rule);
+	assert_int_equal(rule->cfa, UNWIND_CFA_SP);
+	assert_int_equal(rule->cfa_offset, 0);
+	assert_int_equal(rule->fp, UNWIND_FP_SAME);
+	return rule->ra_words == 2 ? 'r' : rule->ra_words == 9 ? 'R' : '?';
+}
+
+#define ASSERT_POPPED(body, text)                                                        \
+	do {                                                                             \
+		build(body);                                                             \
+		assert_string_equal(letters(letter_popped), text);                       \
+	} while (0)
+
+/* As clang's -mlvi-hardening has it instead of ret. */
+static void test_popped_returns(void **state)
+{
+	ASSERT_POPPED(FILL "push %rbp; test %eax, %eax; jz 1f; call *%rax; pop %rbp;"
+			   "pop %rcx; lfence; jmp *%rcx;"
+			   "1: pop %rbp; pop %r9; lfence; jmp *%r9",
+		      FILL_TOLD "1bbbbbbb1rrrrrb11RRRRRR");
+	/* no other register's, nor without the wait */
+	ASSERT_POPPED(FILL "push %rbp; pop %rbp; pop %rcx; lfence; jmp *%rdx",
+		      ".......................");
+	ASSERT_POPPED(FILL "push %rbp; pop %rbp; pop %rcx; mfence; jmp *%rcx",
+		      ".......................");
+	ASSERT_POPPED(FILL "push %rbp; pop %rbp; pop %rcx; lfence; jmp *%r9",
+		      "........................");
+	ASSERT_POPPED(FILL "push %rbp; pop %rbp; pop %r9; lfence; jmp *%rcx",
+		      "........................");
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -116,6 +151,7 @@ int main(void)
 		cmocka_unit_test(test_addresses_in_the_frame),
 		cmocka_unit_test(test_kept_sizes),
 		cmocka_unit_test(test_other_sizes),
+		cmocka_unit_test(test_popped_returns),
 	};
 
 	return cmocka_run_group_tests(tests, files_setup, files_teardown);

@@ -152,6 +152,10 @@ bool x86_flow_returns_to_pushed(const struct x86_flow *flow, uint32_t number);
  * next one: what is told of instructions may be out of step with data before them. */
 bool x86_flow_puts_back(const struct x86_flow *flow, size_t at);
 
+/* The register of a pop %reg; lfence; jmp *%reg, which is how clang returns under
+ * -mlvi-hardening; X86_NO_REG: it is none. */
+int x86_flow_returns_by(const struct x86_flow *flow, size_t at);
+
 /* Is a return address taken off the stack there, as tcc's alloca() begins? */
 bool x86_flow_takes_return_address(const struct x86_flow *flow, size_t at);
 
@@ -163,12 +167,16 @@ static inline struct x86_effect x86_flow_effect(const struct x86_flow *flow,
 						uint32_t number)
 {
 	const struct flow_insn *insn = &flow->insns.items[number];
+	const uint8_t ret = 0xc3;
 	struct x86_effect is = x86_effect(flow->code + insn->at, insn->n);
 
 	if (is.returns && x86_flow_returns_to_pushed(flow, number)) {
 		is.returns = false;
 		is.goes = true;
 	}
+	if (is.pushed == -X86_SLOT_BYTES &&
+	    x86_flow_returns_by(flow, insn->at) != X86_NO_REG)
+		is = x86_effect(&ret, 1);
 	return is;
 }
 

@@ -7,7 +7,11 @@
 #include "obj/x86_insn.h"
 #include "unwind/x86_flow_parts.h"
 
-#define LOCAL_INSNS_MAX 512 /* that are looked at for the end of a part */
+#include <string.h>
+
+#define UPPER_PREFIX	    0x41 /* of r8 to r15 */
+#define POPPED_RETURN_BYTES 6	 /* pop, lfence and jmp, without it */
+#define LOCAL_INSNS_MAX	    512	 /* that are looked at for the end of a part */
 
 /* The instruction there, and where the next one lies; false: there is none. */
 static bool read_insn(const struct x86_flow *flow, size_t *at, struct x86_effect *ret)
@@ -32,6 +36,23 @@ static int read_pop(const struct x86_flow *flow, size_t *at)
 									: X86_NO_REG;
 }
 
+int x86_flow_returns_by(const struct x86_flow *flow, size_t at)
+{
+	static const uint8_t lfence[] = { 0x0f, 0xae, 0xe8 };
+	const uint8_t *code = flow->code + at, *pop, *jump;
+	size_t left = flow->n_bytes - at, prefix = left && code[0] == UPPER_PREFIX;
+
+	if (left < POPPED_RETURN_BYTES + 2 * prefix)
+		return X86_NO_REG;
+	pop = code + prefix;
+	jump = pop + 1 + sizeof(lfence);
+	if ((*pop & 0xf8) != 0x58 || memcmp(pop + 1, lfence, sizeof(lfence)) ||
+	    (prefix && *jump++ != UPPER_PREFIX) || jump[0] != 0xff ||
+	    jump[1] != (0xe0 | (*pop & 7)))
+		return X86_NO_REG;
+	return (*pop & 7) + (prefix ? 8 : 0);
+}
+
 bool x86_flow_puts_back(const struct x86_flow *flow, size_t at)
 {
 	int reg = read_pop(flow, &at);
@@ -44,7 +65,8 @@ bool x86_flow_takes_return_address(const struct x86_flow *flow, size_t at)
 {
 	size_t behind = at;
 
-	return read_pop(flow, &behind) != X86_NO_REG && !x86_flow_puts_back(flow, at);
+	return read_pop(flow, &behind) != X86_NO_REG && !x86_flow_puts_back(flow, at) &&
+	       x86_flow_returns_by(flow, at) == X86_NO_REG;
 }
 
 bool x86_flow_returns_to_pushed(const struct x86_flow *flow, uint32_t number)

@@ -25,8 +25,8 @@ static bool rule_of_taking(const struct flow_insn *insn, int cfa, struct unwind_
 	       ret->fp != UNWIND_FP_LOST;
 }
 
-static bool rule_of(struct x86_flow *flow, const struct flow_insn *insn,
-		    struct unwind_rule *ret)
+static bool rule_of_followed(struct x86_flow *flow, const struct flow_insn *insn,
+			     struct unwind_rule *ret)
 {
 	int cfa;
 	const struct x86_piece *whole = x86_flow_whole(flow, insn, &cfa);
@@ -55,6 +55,34 @@ static bool rule_of(struct x86_flow *flow, const struct flow_insn *insn,
 	if (ret->cfa == UNWIND_CFA_SP || ret->cfa == UNWIND_CFA_FP)
 		ret->deref_offset = (short)(~whole->writes & UNWIND_ALONE);
 	return true;
+}
+
+/* Between a pop that stands for a ret and its jump: all is as at the pop, but the return
+ * address is in a register. */
+static bool rule_behind_pop(struct x86_flow *flow, const struct flow_insn *insn,
+			    struct unwind_rule *ret)
+{
+	for (int i = 1; i <= 2 && insn - i >= flow->insns.items; i++) {
+		int reg =
+			insn[-i].n ? x86_flow_returns_by(flow, insn[-i].at) : X86_NO_REG;
+
+		if (reg == X86_NO_REG)
+			continue;
+		if (!rule_of_followed(flow, insn - i, ret) || ret->cfa != UNWIND_CFA_SP ||
+		    ret->cfa_offset != X86_RETURN_BYTES)
+			return false;
+		ret->cfa_offset = 0;
+		ret->ra = UNWIND_RA_REG;
+		ret->ra_words = x86_dwarf_number(reg);
+		return true;
+	}
+	return false;
+}
+
+static bool rule_of(struct x86_flow *flow, const struct flow_insn *insn,
+		    struct unwind_rule *ret)
+{
+	return rule_behind_pop(flow, insn, ret) || rule_of_followed(flow, insn, ret);
 }
 
 bool x86_flow_rule(struct x86_flow *flow, size_t at, struct unwind_rule *ret)
