@@ -4,6 +4,7 @@
 #include "unwind/x86_helper.h"
 
 #define COMPARE_BYTES 3 /* of two registers */
+#define PROBES_AROUND 4 /* instructions from its step to either end of a loop */
 
 /* What lies behind a call that is not followed begins with more on the stack than its
  * function: the registers that it has left alone are then not its caller's, but as they
@@ -102,7 +103,7 @@ static bool is_helped(struct x86_flow *flow, const struct flow_insn *call)
 /* What is called keeps the frame pointer and nothing else. */
 static void forget_behind_call(struct x86_frame *frame)
 {
-	frame->sp.from = frame->slot.from = X86_NOWHERE;
+	frame->sp.from = frame->slot.from = frame->own_slot.from = X86_NOWHERE;
 	frame->kept_in = X86_NO_REG;
 	frame->own = 0;
 	if (frame->callers[X86_BX_CALLERS].is == X86_KEPT)
@@ -200,6 +201,39 @@ static bool ends_probes(const struct x86_flow *flow, uint32_t number)
 	       compare[2] == (0xc4 | (reg & 7) << 3);
 }
 
+/* or or xor of 0 to what lies at the stack pointer, or above: it changes nothing. */
+static bool is_probe(const struct x86_flow *flow, uint32_t number)
+{
+	const struct flow_insn *insn = &flow->insns.items[number];
+	const uint8_t *code = flow->code + insn->at, *end = code + insn->n;
+
+	code += insn->n && *code == 0x48;
+	return end - code >= 4 && (code[0] == 0x80 || code[0] == 0x83) &&
+	       (code[1] >> 6) != 3 &&
+	       ((code[1] & 0x3f) == 0x0c || (code[1] & 0x3f) == 0x34) &&
+	       code[2] == 0x24 && !end[-1];
+}
+
+/*
+ * Does it take the next page of as many as alloca() was asked for, each of which is
+ * probed before the loop goes on? So it comes from nobody knows how far below the entry.
+ */
+static bool steps_by_pages(const struct x86_flow *flow, uint32_t number,
+			   const struct x86_effect *is)
+{
+	if (is->sp != X86_SP_MOVED || is->pushed <= 0 || is->pushes != X86_NO_REG ||
+	    !number || number + PROBES_AROUND > flow->insns.n ||
+	    (!is_probe(flow, number - 1) && !is_probe(flow, number + 1)))
+		return false;
+	for (uint32_t i = number + 1; i < number + PROBES_AROUND; i++) {
+		const struct flow_insn *insn = &flow->insns.items[i];
+
+		if (!insn->calls && insn->target <= number)
+			return number - insn->target <= PROBES_AROUND;
+	}
+	return false;
+}
+
 /* Where an instruction jumps to, and what is known behind it if it does not. */
 static int come_elsewhere(struct x86_flow *flow, uint32_t number, struct x86_frame *frame)
 {
@@ -269,7 +303,7 @@ static int go_on(struct x86_flow *flow, uint32_t number)
 	if (insn->helps)
 		is.writes &= ~(1u << frame.kept_in);
 	x86_frame_apply(&frame, &is);
-	if (insn->makes_room)
+	if (insn->makes_room || steps_by_pages(flow, number, &is))
 		frame.sp.from = X86_NOWHERE;
 	if (flow->takes_args) {
 		doubt(insn, &is, &frame);

@@ -91,10 +91,22 @@ static bool keeps_address(const struct x86_frame *frame, struct x86_place place,
 	       (reg == X86_SP || reg == X86_FP);
 }
 
+/* Does a register hold an address of this stack, whichever? */
+static bool is_own(const struct x86_frame *frame, int reg)
+{
+	if (reg == X86_SP)
+		return frame->sp.from != X86_FOREIGN;
+	return is_known(held_by(frame, reg)) || frame->own >> reg & 1;
+}
+
 static void store(struct x86_frame *frame, struct x86_place place, int reg)
 {
 	if (is_known(place) && is_same(place, frame->slot))
 		frame->slot.from = X86_NOWHERE;
+	if (place.from == X86_ENTRY && reg >= 0 && is_own(frame, reg))
+		frame->own_slot = place;
+	else if (is_same(place, frame->own_slot))
+		frame->own_slot.from = X86_NOWHERE;
 	save(frame, place, reg);
 	if (keeps_address(frame, place, reg)) {
 		frame->slot = place;
@@ -157,18 +169,16 @@ static void forget_aligned(struct x86_frame *frame)
 			frame->callers[i].is = X86_LOST;
 }
 
-/* Does a register hold an address of this stack, whichever? */
-static bool is_own(const struct x86_frame *frame, int reg)
-{
-	if (reg == X86_SP)
-		return frame->sp.from != X86_FOREIGN;
-	return is_known(held_by(frame, reg)) || frame->own >> reg & 1;
-}
-
-static void set_own(struct x86_frame *frame, const struct x86_effect *is)
+static void set_own(struct x86_frame *frame, const struct x86_effect *is,
+		    struct x86_place source)
 {
 	bool own = false;
 
+	if (is->way == X86_LOADS && is->reg >= 0 && is_known(source) &&
+	    is_same(source, frame->own_slot)) {
+		frame->own |= 1u << is->reg;
+		return;
+	}
 	for (int reg = 0; is->sums != X86_NO_REG && is->sum >> reg; reg++)
 		own |= is->sum >> reg & 1 && is_own(frame, reg);
 	frame->own &= ~is->writes;
@@ -280,7 +290,7 @@ void x86_frame_apply(struct x86_frame *frame, const struct x86_effect *is)
 	if (is->way != X86_NO_COPY)
 		source = x86_frame_place(frame, is->base, is->distance);
 	value = value_of(frame, is, source);
-	set_own(frame, is);
+	set_own(frame, is, source);
 	if (is->way == X86_STORES)
 		store(frame, source, is->reg);
 	if (frame->kept_in != X86_NO_REG && is->writes >> frame->kept_in & 1)
@@ -306,6 +316,7 @@ void x86_frame_shift(struct x86_frame *frame, int bytes)
 		frame->fp = moved(frame->fp, bytes);
 	if (frame->slot.from == X86_ENTRY)
 		frame->slot = moved(frame->slot, bytes);
+	frame->own_slot = moved(frame->own_slot, bytes);
 	frame->kept += bytes;
 	frame->slot_holds += bytes;
 	frame->size_to += bytes;
@@ -340,6 +351,10 @@ enum x86_meeting x86_frame_meet(struct x86_frame *frame, const struct x86_frame 
 	}
 	if (frame->own & ~other->own) {
 		frame->own &= other->own;
+		meeting = X86_LESS;
+	}
+	if (frame->own_slot.from && !is_same(frame->own_slot, other->own_slot)) {
+		frame->own_slot.from = X86_NOWHERE;
 		meeting = X86_LESS;
 	}
 	if (frame->slot.from && (!is_same(frame->slot, other->slot) ||
