@@ -113,7 +113,7 @@ enum unwind_ra {
  * helpers that are generated, too. */
 #define UNWIND_NESTS 6
 
-/* Or, of ticks' own rules alone: it may be another frame's. */
+/* Or, of a CFA of SP's: it may be another frame's. Ticks make such rules, too. */
 #define UNWIND_GUESSED 4
 
 /* Beside the number of a REG's register: what is called there leaves that alone, so it is

@@ -246,7 +246,7 @@ static bool is_synthesized_rule(const struct truth *truth, uint64_t pc,
 static bool is_rule_by_code(const struct truth *truth, const struct unwind_rule *rule)
 {
 	bool is_read = rule->cfa == UNWIND_CFA_REG || rule->reg == UNWIND_BY_CODE ||
-		       rule->bx_words == UNWIND_BX_LOST;
+		       rule->reg == UNWIND_GUESSED || rule->bx_words == UNWIND_BX_LOST;
 	/* one that was loaded behind a switch of stacks */
 	bool in_register = rule->ra == UNWIND_RA_REG && !rule->cfa_offset;
 

@@ -69,11 +69,33 @@ static void test_another_in_its_frame(void **state)
 		    FILL_TOLD HAS_FRAME_TOLD "bbbbbbbbbbbbbbbbbbbbbbb!!!b1");
 }
 
+/* Its caller is where a guess says, or nobody knows; by the frame pointer it is not. */
+static char letter_guessed(const struct unwind_rule *rule)
+{
+	return rule->reg == UNWIND_GUESSED ? '?' : letter_told(rule);
+}
+
+/* A tail call joins a leaf to a function that is odd, by a loop of pushes: the leaf is
+ * not odd in itself. Before the other puts up its frame pointer, that is its caller's. */
+static void test_what_is_joined(void **state)
+{
+	build(FILL "call 1f; call 3f; ret; 1: jz 3f; push %rbp; mov %rsp, %rbp;"
+		   "2: push %rax; dec %ecx; jnz 2b; call 3f; leave; ret;"
+		   "3: inc %eax; push %rbx; inc %ebx; pop %rbx; ret");
+	assert_string_equal(letters(letter_guessed), FILL_TOLD "11111111111"
+							       "!!!..............."
+							       "???????");
+	/* nor does it return as it began */
+	build(FILL "call 3f; ret; 3: sub $8, %rsp; inc %eax; ret");
+	assert_string_equal(letters(letter_guessed), FILL_TOLD "111111!!!!!!!");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_probed_alloca),
 		cmocka_unit_test(test_another_in_its_frame),
+		cmocka_unit_test(test_what_is_joined),
 	};
 
 	return cmocka_run_group_tests(tests, files_setup, files_teardown);

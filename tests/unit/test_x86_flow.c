@@ -262,10 +262,10 @@ static void test_room_by_call(void **state)
 {
 	ASSERT_TOLD(FRAME_BEGUN "call 3f; inc %eax; leave; ret;"
 				"3: pop %rdx; sub %rdi, %rsp; push %rdx; ret",
-		    FRAME_BEGUN_TOLD "bbbbb|||1......");
+		    FRAME_BEGUN_TOLD "bbbbb|||1!!!!!!");
 	ASSERT_TOLD(FRAME_BEGUN "call 3f; inc %eax; leave; ret; nop;"
 				"3: pop %r10; sub %rdi, %rsp; push %r10; ret",
-		    FRAME_BEGUN_TOLD "bbbbb|||1.........");
+		    FRAME_BEGUN_TOLD "bbbbb|||1.!!!!!!!!");
 	/* behind a byte that looks like its beginning */
 	ASSERT_TOLD(FRAME_BEGUN "call 3f; inc %eax; leave; ret; .byte 0;"
 				"3: pop %rdx; sub %rdi, %rsp; push %rdx; ret",

@@ -82,7 +82,8 @@ static bool keeps(const struct unwind_rule *rule)
 static bool is_gap(const struct unwind_rule *rule)
 {
 	return rule->cfa == UNWIND_CFA_NONE || rule->cfa == UNWIND_CFA_CLONE ||
-	       (rule->cfa <= UNWIND_CFA_SIZED && rule->reg == UNWIND_BY_CODE);
+	       (rule->cfa <= UNWIND_CFA_SIZED &&
+		(rule->reg == UNWIND_BY_CODE || rule->reg == UNWIND_GUESSED));
 }
 
 static bool does_no_harm(const struct unwind_rule *rule)

@@ -131,20 +131,21 @@ static void find_cases(struct x86_flow *flow)
 	}
 }
 
+/* Each is a piece by itself, whoever jumps there first. */
 static int follow_what_is_called(struct x86_flow *flow)
 {
 	const struct flow_insn *insns = flow->insns.items;
 	int err = 0;
 
-	for (uint32_t i = 0; !err && i < flow->insns.n; i++) {
-		if (!insns[i].is_called)
-			continue;
-		if (insns[i].piece == X86_FLOW_NO_INSN)
-			err = x86_flow_follow_from(flow, i);
-		if (!err && insns[i].frame.sp.from == X86_ENTRY)
+	for (uint32_t i = 0; !err && i < flow->insns.n; i++)
+		if (insns[i].is_called)
+			err = x86_flow_begin(flow, i);
+	if (!err)
+		err = x86_flow_follow(flow);
+	for (uint32_t i = 0; !err && i < flow->insns.n; i++)
+		if (insns[i].is_called && insns[i].frame.sp.from == X86_ENTRY)
 			x86_pieces_end_at(&flow->pieces, insns[i].piece,
 					  insns[i].frame.sp.at);
-	}
 	return err;
 }
 

@@ -134,6 +134,12 @@ static inline bool x86_flow_goes_on(const struct x86_flow *flow, uint32_t number
 size_t x86_flow_find_insn(const struct x86_flow *flow, size_t at);
 
 /* A new piece, from there on. 0 or -ENOMEM. */
+int x86_flow_begin(struct x86_flow *flow, uint32_t number);
+
+/* To the ends of all that was begun. 0 or -ENOMEM. */
+int x86_flow_follow(struct x86_flow *flow);
+
+/* Both. */
 int x86_flow_follow_from(struct x86_flow *flow, uint32_t number);
 
 /* Do functions take their arguments off the stack here? */

@@ -323,15 +323,28 @@ static int go_on(struct x86_flow *flow, uint32_t number)
 	return err;
 }
 
-int x86_flow_follow_from(struct x86_flow *flow, uint32_t number)
+int x86_flow_begin(struct x86_flow *flow, uint32_t number)
 {
 	const struct flow_insn *before = number ? &flow->insns.items[number - 1] : NULL;
 	bool is_behind_call =
 		before ? before->calls && before->callee != X86_NEVER_RETURNS
 		       : flow->before != 0;
-	int err = begin_piece(flow, number, is_behind_call);
+
+	return begin_piece(flow, number, is_behind_call);
+}
+
+int x86_flow_follow(struct x86_flow *flow)
+{
+	int err = 0;
 
 	while (!err && flow->open.n)
 		err = go_on(flow, flow->open.items[--flow->open.n]);
 	return err;
+}
+
+int x86_flow_follow_from(struct x86_flow *flow, uint32_t number)
+{
+	int err = x86_flow_begin(flow, number);
+
+	return err ? err : x86_flow_follow(flow);
 }

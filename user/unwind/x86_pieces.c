@@ -75,18 +75,24 @@ void x86_pieces_spoil(struct x86_pieces *pieces, uint32_t number)
 {
 	int lower;
 
+	pieces->list.items[number].is_odd = true;
 	x86_pieces_whole(pieces, number, &lower)->is_bad = true;
+}
+
+static void end_at(struct x86_piece *whole, int cfa)
+{
+	whole->is_bad |= whole->is_told && whole->cfa != cfa;
+	whole->is_told = true;
+	whole->cfa = cfa;
 }
 
 void x86_pieces_end_at(struct x86_pieces *pieces, uint32_t number, int at)
 {
-	int lower, cfa;
+	int lower;
 	struct x86_piece *whole = x86_pieces_whole(pieces, number, &lower);
 
-	cfa = at - lower + X86_RETURN_BYTES;
-	whole->is_bad |= whole->is_told && whole->cfa != cfa;
-	whole->is_told = true;
-	whole->cfa = cfa;
+	pieces->list.items[number].is_odd |= at != 0;
+	end_at(whole, at - lower + X86_RETURN_BYTES);
 }
 
 void x86_pieces_return_at(struct x86_pieces *pieces, uint32_t number, int at)
@@ -146,6 +152,8 @@ void x86_pieces_unite(struct x86_pieces *pieces, uint32_t a, uint32_t b, int low
 	lower += below_a - below_b;
 	if (into == part) {
 		into->is_bad |= lower != 0;
+		pieces->list.items[a].is_odd |= lower != 0;
+		pieces->list.items[b].is_odd |= lower != 0;
 		return;
 	}
 	part->of = into->of;
@@ -160,7 +168,7 @@ void x86_pieces_unite(struct x86_pieces *pieces, uint32_t a, uint32_t b, int low
 	if (part->has_call_at)
 		calls_at(into, part->call_at - lower);
 	if (part->is_told)
-		x86_pieces_end_at(pieces, into->of, part->cfa - lower - X86_RETURN_BYTES);
+		end_at(into, part->cfa - lower);
 	if (part->goes_off)
 		goes_off_at(into, part->off_at - lower);
 	if (part->leaves)

@@ -15,12 +15,13 @@
 #define X86_RETURN_BYTES 8  /* of an address, which a call leaves */
 #define X86_CALL_ALIGN	 16 /* the ABI's, of the stack pointer at a call */
 
-/* Each value but the first four and the last is the whole's. */
+/* Each value but the first five is the whole's. */
 struct x86_piece {
 	uint32_t of;	     /* which one it is a part of, or itself */
 	int lower;	     /* its entry lies so many bytes below that one's */
 	uint32_t first;	     /* the instruction that it begins with */
 	bool is_behind_call; /* begins so */
+	bool is_odd;	     /* in itself, if a function begins it: see x86_rows.c */
 
 	bool is_bad;	  /* it contradicts itself */
 	bool returns;	  /* there are instructions that do */

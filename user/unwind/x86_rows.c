@@ -25,6 +25,32 @@ static bool rule_of_taking(const struct flow_insn *insn, int cfa, struct unwind_
 	       ret->fp != UNWIND_FP_LOST;
 }
 
+/*
+ * Of a whole that contradicts itself. A function that others call begins with a return
+ * address alone: where its own piece is not what is odd, that is a guess, and a better
+ * one than the frame pointer. Where it is, no step may be made by a frame pointer that
+ * the function has left alone: it leads to the caller's caller.
+ */
+static bool rule_of_odd(const struct x86_flow *flow, const struct flow_insn *insn,
+			struct unwind_rule *ret)
+{
+	const struct x86_frame *frame = &insn->frame;
+	const struct x86_piece *piece;
+
+	if (insn->piece == X86_FLOW_NO_INSN || flow->takes_args)
+		return false;
+	piece = &flow->pieces.list.items[insn->piece];
+	if (!flow->insns.items[piece->first].is_called || frame->fp.from)
+		return false;
+	if (!piece->is_odd && frame->sp.from == X86_ENTRY) {
+		x86_frame_rule(frame, X86_RETURN_BYTES, true, ret);
+		ret->reg = UNWIND_GUESSED;
+		return true;
+	}
+	*ret = (struct unwind_rule){ .cfa = UNWIND_CFA_TORN };
+	return frame->callers[X86_FP_CALLERS].is == X86_KEPT;
+}
+
 static bool rule_of_followed(struct x86_flow *flow, const struct flow_insn *insn,
 			     struct unwind_rule *ret)
 {
@@ -37,7 +63,7 @@ static bool rule_of_followed(struct x86_flow *flow, const struct flow_insn *insn
 		return true;
 	}
 	if (!whole)
-		return false;
+		return rule_of_odd(flow, insn, ret);
 	if (flow->takes_args)
 		return rule_of_taking(insn, cfa, ret);
 	if (!x86_frame_rule(&insn->frame, cfa, cfa == X86_RETURN_BYTES, ret))

@@ -71,7 +71,8 @@ static bool is_outside(const struct image *image, const struct line *line)
 {
 	struct unwind_rule rule = image_rule(image, line->pc + line->n - 1);
 
-	if (rule.cfa <= UNWIND_CFA_DEREF_TWICE && rule.reg == UNWIND_BY_CODE)
+	if (rule.cfa <= UNWIND_CFA_DEREF_TWICE &&
+	    (rule.reg == UNWIND_BY_CODE || rule.reg == UNWIND_GUESSED))
 		return false; /* no entry covers it */
 	return rule.cfa != UNWIND_CFA_NONE && rule.cfa != UNWIND_CFA_END &&
 	       rule.cfa != UNWIND_CFA_PLT &&
