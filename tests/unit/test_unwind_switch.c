@@ -64,6 +64,27 @@ static void test_what_is_skipped(void **state)
 	ASSERT_TOLD(GOES_ON("jmp *%rdx;"), "...!!!!!!...");
 }
 
+#define CALLS(s)                                                                         \
+	"push %rbp; lea -16(%rsp), %rsp; mov %rsp, (%rcx); mov (%rdx), %rsp;" s          \
+	"pop %rbp; pop %r8; jmp *%r8"
+
+/* Argobots', which calls on the other stack before it goes on with that. */
+static void test_what_is_called_there(void **state)
+{
+	ASSERT_TOLD(CALLS("call *%rsi; lea 16(%rsp), %rsp;"), "122222444444"
+							      "ddddddd"
+							      "b11000");
+	/* what it goes on by is the same behind the call, if calls leave that alone */
+	ASSERT_TOLD("mov %rdi, %rsp; mov 24(%rsp), %rbx; call *%rsi; add $32, %rsp;"
+		    "jmp *%rbx",
+		    "111DDDDDDDDDDD@@");
+	ASSERT_NOTHING("mov %rdi, %rsp; mov 24(%rsp), %r8; call *%rsi; add $32, %rsp;"
+		       "jmp *%r8");
+	/* no function calls with such a stack; of two calls it is not known */
+	ASSERT_NOTHING(CALLS("call *%rsi; lea 8(%rsp), %rsp;"));
+	ASSERT_NOTHING(CALLS("call *%rsi; call *%rax; lea 16(%rsp), %rsp;"));
+}
+
 /* libco's, which keeps the frame pointer elsewhere, alone or in an array of a page. */
 static void test_frame_pointer_elsewhere(void **state)
 {
@@ -431,6 +452,7 @@ int main(void)
 		cmocka_unit_test(test_what_is_not_followed),
 		cmocka_unit_test(test_what_it_goes_on_with),
 		cmocka_unit_test(test_what_is_skipped),
+		cmocka_unit_test(test_what_is_called_there),
 		cmocka_unit_test(test_frame_pointer_elsewhere),
 		cmocka_unit_test(test_arm64_in_a_page),
 		cmocka_unit_test(test_what_does_not_tell),

@@ -3,6 +3,7 @@
 
 #include "obj/x86_insn.h"
 #include "unwind/x86_frame.h"
+#include "unwind/x86_pieces.h"
 #include "unwind/x86_stack.h"
 
 #define PLACE_BYTES 8
@@ -55,6 +56,7 @@ struct other_stack {
 	int cfa, ra;	   /* what comes of it */
 	int ra_reg;	   /* by which it leaves, or X86_NO_REG */
 	int fp;		   /* where the frame pointer was loaded from */
+	int called_at;	   /* the stack pointer at a call, if there is one */
 };
 
 /* jmp *%reg; X86_NO_REG: another. */
@@ -96,7 +98,9 @@ static bool note_end(struct other_stack *on, const struct x86_effect *is,
 		on->ra = is->returns ? on->now.sp : NO_PLACE;
 	on->cfa = is->returns ? on->now.sp + PLACE_BYTES : on->now.sp;
 	return on->ra >= 0 && on->ra % PLACE_BYTES == 0 && on->cfa % PLACE_BYTES == 0 &&
-	       on->ra < on->cfa && on->cfa <= FAR;
+	       on->ra < on->cfa && on->cfa <= FAR &&
+	       (on->called_at == NO_PLACE ||
+		(on->cfa - on->called_at) % X86_CALL_ALIGN == 0);
 }
 
 static bool note_point(struct other_stack *on)
@@ -124,6 +128,15 @@ static bool read_one(struct other_stack *on, const struct x86_effect *is, size_t
 	return !changes || note_point(on);
 }
 
+/* As Argobots' switches do, there already: what comes back comes back to this stack. */
+static bool note_call(struct other_stack *on)
+{
+	bool is_alone = on->called_at == NO_PLACE;
+
+	on->called_at = on->now.sp;
+	return is_alone;
+}
+
 static bool read_all(struct other_stack *on, size_t begin, size_t end)
 {
 	struct x86_effect is;
@@ -131,7 +144,9 @@ static bool read_all(struct other_stack *on, size_t begin, size_t end)
 
 	for (size_t at = begin, n; at < end; at += n) {
 		n = x86_insn_bytes(on->code + at, end - at, &calls);
-		if (!n || calls)
+		if (!n)
+			return false;
+		if (calls && !note_call(on))
 			return false;
 		is = x86_effect(on->code + at, n);
 		if (is.leaves)
@@ -169,7 +184,9 @@ static struct unwind_rule rule_for(const struct other_stack *on,
 
 bool switched_find(const uint8_t *code, size_t begin, size_t end, struct switched *ret)
 {
-	struct other_stack on = { .code = code, .now.at = begin, .fp = NO_PLACE };
+	struct other_stack on = {
+		.code = code, .now.at = begin, .fp = NO_PLACE, .called_at = NO_PLACE
+	};
 
 	for (int reg = 0; reg < N_REGS; reg++)
 		on.holds[reg] = NO_PLACE;

@@ -42,6 +42,7 @@ struct code_run {
 	size_t begin, end; /* end 0: it has none */
 	size_t torn_at;	   /* 0: it switches no stacks */
 	bool calls;	   /* then it comes back from where it switched to */
+	bool calls_there;  /* on the other stack */
 	bool returns;	   /* with as much on the stack as it began with */
 	bool known;	   /* the rows hold */
 	bool jumps;	   /* here and there, so they don't, */
@@ -153,6 +154,8 @@ static void read_run(const struct gap *gap, size_t at, struct code_run *run)
 			run->begin = at - n;
 			add(run, run->begin);
 		}
+		run->calls_there |= calls && run->torn_at;
+		calls &= !run->torn_at;
 		run->calls |= calls;
 		/* the ABI's: else this is not a function from its beginning */
 		run->known &= !calls || run->rule.cfa_offset % CALL_ALIGN == 0;
@@ -170,10 +173,14 @@ static void read_run(const struct gap *gap, size_t at, struct code_run *run)
 
 /* Straight code that returns with the stack it began with is as good as its own proof,
  * calls and all: they come back, and were made with the stack as the ABI has it. */
-static bool is_told(const struct code_run *run)
+static bool is_told(const struct code_run *run, const struct gap *gap)
 {
+	struct switched switched;
+
 	if (run->torn_at)
-		return run->end && !run->calls;
+		return run->end && !run->calls &&
+		       (!run->calls_there ||
+			switched_find(gap->code, run->torn_at, run->end, &switched));
 	return run->end && run->known && !run->skips && run->returns;
 }
 
@@ -238,7 +245,7 @@ static int tell_run(struct code_run *run, const struct gap *gap, struct x86_flow
 		return err;
 	/* back to a place that was kept before a jump */
 	is_own = x86_flow_rule(flow, run->torn_at, &rule) && rule.cfa != UNWIND_CFA_TORN;
-	if (is_told(run) && !(run->torn_at && is_own))
+	if (is_told(run, gap) && !(run->torn_at && is_own))
 		return tell(run, gap, sink);
 	return x86_flow_tell(flow, run->begin, run->end ? run->end : gap->n, sink);
 }
