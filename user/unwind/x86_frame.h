@@ -41,12 +41,11 @@ struct x86_caller {
 
 struct x86_frame {
 	struct x86_place sp, fp;
-	int kept_in; /* a register that holds an address from the entry; or X86_NO_REG */
-	int kept;    /* which */
+	int kept_in;	  /* a register that holds an address, ENTRY; or X86_NO_REG */
+	int kept;	  /* which */
 	unsigned int own; /* others that hold some address of this stack, by bit */
-	struct x86_place
-		own_slot;      /* where one of all these was put last, from the entry */
-	struct x86_place slot; /* where the address slot_holds, ENTRY, was put last */
+	struct x86_place own_slot; /* where one of all these was put last, ENTRY */
+	struct x86_place slot;	   /* where the address slot_holds, ENTRY, was put last */
 	int slot_holds;
 	bool slot_is_size; /* or how far that lies above what ALIGNED counts from */
 	int size_in;	   /* a register that holds so much; or X86_NO_REG */
