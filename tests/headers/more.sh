@@ -177,7 +177,7 @@ perf_words() {
 	perf script -i "$data" -F comm,ip,sym 2>/dev/null >"$build/perf.script"
 	read -r all whole < <(awk -v RS= '/ compress/ {
 		all++
-		whole += / compress.* serve.* weft_fiber_main_.* weft_fiber_start_.* main/
+		whole += / compress.* serve.* weft_fiber_main_.* weft_fiber_start_.* run_all/
 	} END { print all + 0, whole + 0 }' "$build/perf.script")
 	[ "$all" -ge 50 ] || echo "perf has $all samples"
 	[ $((100 * whole)) -ge $((99 * all)) ] || echo "perf sees $whole of $all whole"

@@ -102,6 +102,11 @@ static void knows_pushes_that_are_not_told(void **state)
 		     "pop %rbp; add $8, %rsp; jmp *%rcx"),
 		"...!!!!!");
 	assert_string_equal(torn("sub $16, %rsp; nop;" LOADS "jmp *%rcx"), ".!!!!");
+	/* what is not called leaves no return address, and says so (in its FDE, as behind
+	 * what assemblers can't put into a CIE) */
+	assert_string_equal(torn(".cfi_remember_state; .cfi_def_cfa %rsp, 0;"
+				 ".cfi_register %rip, %rax; nop;" LOADS "jmp *%rax"),
+			    "...!");
 	/* it tells of them, late, or they are taken back */
 	assert_string_equal(
 		torn("push %rbx; push %rbp; .cfi_def_cfa_offset 24; nop;" LOADS

@@ -85,6 +85,14 @@ static void test_what_is_joined(void **state)
 	assert_string_equal(letters(letter_guessed), FILL_TOLD "11111111111"
 							       "!!!..............."
 							       "???????");
+	/* while its return address is off the stack, nothing is guessed */
+	build(FILL "call 1f; call 3f; ret; 1: jz 3f; push %rbp; mov %rsp, %rbp;"
+		   "2: push %rax; dec %ecx; jnz 2b; call 3f; leave; ret;"
+		   "3: inc %eax; pop %rcx; inc %ecx; push %rcx; ret");
+	assert_string_equal(letters(letter_guessed), FILL_TOLD "11111111111"
+							       "!!!..............."
+							       "???"
+							       "!!!?");
 	/* nor does it return as it began */
 	build(FILL "call 3f; ret; 3: sub $8, %rsp; inc %eax; ret");
 	assert_string_equal(letters(letter_guessed), FILL_TOLD "111111!!!!!!!");

@@ -137,9 +137,10 @@ static bool is_astray(const struct leaf_function *in, struct straight *is)
  * leaf? */
 static bool switches(const struct leaf_function *in)
 {
-	struct straight is = { .counted = true, .height = ENTRY_HEIGHT };
+	struct straight is = { 0 };
 	uint64_t said;
 
+	is.counted = goes_by_sp(in, 0, &is.height);
 	for (size_t at = 0, one; at < in->leaf; at += one) {
 		one = follow(&is, in, at, in->leaf);
 		if (!one)

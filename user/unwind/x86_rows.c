@@ -42,7 +42,7 @@ static bool rule_of_odd(const struct x86_flow *flow, const struct flow_insn *ins
 	piece = &flow->pieces.list.items[insn->piece];
 	if (!flow->insns.items[piece->first].is_called || frame->fp.from)
 		return false;
-	if (!piece->is_odd && frame->sp.from == X86_ENTRY) {
+	if (!piece->is_odd && frame->sp.from == X86_ENTRY && frame->sp.at <= 0) {
 		x86_frame_rule(frame, X86_RETURN_BYTES, true, ret);
 		ret->reg = UNWIND_GUESSED;
 		return true;
