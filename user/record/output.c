@@ -42,10 +42,11 @@ static void add_next(struct str *out, const struct output_file *file)
 static void add_file(struct str *out, const struct output_file *file, bool is_empty)
 {
 	struct stat st;
-	bool is_kept = !stat(file->path, &st) && S_ISREG(st.st_mode);
+	bool is_kept;
 
 	if (!strcmp(file->path, "-"))
 		return;
+	is_kept = !stat(file->path, &st) && S_ISREG(st.st_mode);
 	str_addf(out, "  written   %s", file->path);
 	if (is_kept)
 		add_size(out, st.st_size);

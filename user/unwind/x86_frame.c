@@ -169,13 +169,19 @@ static void forget_aligned(struct x86_frame *frame)
 			frame->callers[i].is = X86_LOST;
 }
 
+/* Does it take back what was put there? */
+static bool loads_from(struct x86_place slot, const struct x86_effect *is,
+		       struct x86_place source)
+{
+	return is->way == X86_LOADS && is_known(source) && is_same(source, slot);
+}
+
 static void set_own(struct x86_frame *frame, const struct x86_effect *is,
 		    struct x86_place source)
 {
 	bool own = false;
 
-	if (is->way == X86_LOADS && is->reg >= 0 && is_known(source) &&
-	    is_same(source, frame->own_slot)) {
+	if (is->reg >= 0 && loads_from(frame->own_slot, is, source)) {
 		frame->own |= 1u << is->reg;
 		return;
 	}
@@ -239,20 +245,13 @@ static void drop(struct x86_frame *frame)
 	release(frame, was);
 }
 
-/* Does it take an address, or a size, back from where that was put last? */
-static bool loads_slot(const struct x86_frame *frame, const struct x86_effect *is,
-		       struct x86_place source)
-{
-	return is->way == X86_LOADS && is_known(source) && is_same(source, frame->slot);
-}
-
 /* What an instruction copies: from `source`, which for LOADS is memory. */
 static struct x86_place value_of(const struct x86_frame *frame,
 				 const struct x86_effect *is, struct x86_place source)
 {
 	if (is->way == X86_COPIES)
 		return source;
-	if (loads_slot(frame, is, source) && !frame->slot_is_size)
+	if (!frame->slot_is_size && loads_from(frame->slot, is, source))
 		return (struct x86_place){ frame->slot_holds, X86_ENTRY };
 	return (struct x86_place){ 0 };
 }
@@ -262,7 +261,8 @@ static void set_size(struct x86_frame *frame, const struct x86_effect *is,
 {
 	if (frame->size_in != X86_NO_REG && is->writes >> frame->size_in & 1)
 		frame->size_in = X86_NO_REG;
-	if (loads_slot(frame, is, source) && frame->slot_is_size && is->reg != X86_SP) {
+	if (frame->slot_is_size && loads_from(frame->slot, is, source) &&
+	    is->reg != X86_SP) {
 		frame->size_in = is->reg;
 		frame->size_to = frame->slot_holds;
 	}

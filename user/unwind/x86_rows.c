@@ -47,8 +47,10 @@ static bool rule_of_odd(const struct x86_flow *flow, const struct flow_insn *ins
 		ret->reg = UNWIND_GUESSED;
 		return true;
 	}
+	if (frame->callers[X86_FP_CALLERS].is != X86_KEPT)
+		return false;
 	*ret = (struct unwind_rule){ .cfa = UNWIND_CFA_TORN };
-	return frame->callers[X86_FP_CALLERS].is == X86_KEPT;
+	return true;
 }
 
 static bool rule_of_followed(struct x86_flow *flow, const struct flow_insn *insn,
