@@ -50,6 +50,36 @@ static void who_was_not_reaped_is_gone(void **state)
 	error_clear();
 }
 
+#define PF_KTHREAD 0x200000 /* linux/sched.h */
+
+static pid_t find_kernel_thread(void)
+{
+	for (pid_t pid = 2; pid < 300; pid++) {
+		struct task_stat stat;
+
+		if (task_stat_read(pid, &stat) && stat.flags & PF_KTHREAD)
+			return pid;
+	}
+	return 0;
+}
+
+static void who_has_no_memory_is_not_asked(void **state)
+{
+	pid_t kernel_thread = find_kernel_thread(), child = fork();
+	siginfo_t info;
+
+	if (!child)
+		_exit(0);
+	assert_true(child > 0);
+	assert_int_equal(waitid(P_PID, (id_t)child, &info, WEXITED | WNOWAIT), 0);
+	assert_false(scan_has_memory(child));
+	assert_int_equal(waitpid(child, NULL, 0), child);
+	assert_false(scan_has_memory(child));
+	assert_true(scan_has_memory(getpid()));
+	if (kernel_thread)
+		assert_false(scan_has_memory(kernel_thread));
+}
+
 /* Where our own code lies, which is in this file. */
 static struct map_place own_place(void)
 {
@@ -144,6 +174,7 @@ static void threads_map_what_their_process_does(void **state)
 	assert_int_equal(read(told[0], &c, 1), 1);
 	while (scan_is_alive(NULL, child, false, &start))
 		usleep(1000);
+	assert_true(scan_has_memory(child));
 	assert_true(is_mapped(NULL, child, &own, 1));
 	assert_false(is_mapped(NULL, child, &other, 1));
 	close(kept[1]);
@@ -422,6 +453,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(who_runs_has_a_stack),
 		cmocka_unit_test(who_was_not_reaped_is_gone),
+		cmocka_unit_test(who_has_no_memory_is_not_asked),
 		cmocka_unit_test(what_is_mapped_is_seen),
 		cmocka_unit_test(both_ways_agree),
 		cmocka_unit_test(threads_map_what_their_process_does),

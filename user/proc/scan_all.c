@@ -8,7 +8,6 @@
 #include "base/signals.h"
 #include "base/vec.h"
 
-#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 
@@ -46,10 +45,13 @@ static int list_all(struct scan_of_all *all)
 
 	if (!proc)
 		return fail_errno(-errno, "cannot read /proc");
-	while (!err && (entry = readdir(proc)))
-		if (isdigit((unsigned char)entry->d_name[0]))
-			err = vec_push(&all->ones,
-				       (struct one){ .tgid = atoi(entry->d_name) });
+	while (!err && (entry = readdir(proc))) {
+		pid_t tgid = atoi(entry->d_name);
+
+		/* of a large machine's processes most are kernel threads */
+		if (tgid > 0 && scan_has_memory(tgid))
+			err = vec_push(&all->ones, (struct one){ .tgid = tgid });
+	}
 	closedir(proc);
 	return err;
 }
