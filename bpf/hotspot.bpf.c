@@ -75,17 +75,17 @@ static __always_inline bool is_at_x87(const struct scratch *s)
  * or there are several. */
 static __always_inline __u32 seek_only(struct scratch *s, __u32 hook)
 {
-	__u32 only = 0, n = 0;
-
+	s->n_possible = s->last_possible = 0;
 	for (__u32 pushed = 0; pushed <= 8 * PUSHED_WORDS; pushed += 8) {
 		if (ask_frame(s, hook, s->java_bytes + pushed) == CALLED_ELSEWHERE)
 			continue;
-		only = pushed;
-		n++;
+		s->last_possible = pushed;
+		s->n_possible++;
+		REREAD();
 	}
-	take_rule(s, whole_frame(s->java_bytes + only));
+	take_rule(s, whole_frame(s->java_bytes + s->last_possible));
 	s->rule.reg = UNWIND_GUESSED;
-	return n == 1 ? CALLED_PERHAPS : CALLED_ELSEWHERE;
+	return s->n_possible == 1 ? CALLED_PERHAPS : CALLED_ELSEWHERE;
 }
 
 /* A leaf's sp may be lower than its frame says: some code pushes registers, or where sp

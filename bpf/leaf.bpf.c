@@ -72,6 +72,22 @@ static __always_inline bool leads_to_call(struct scratch *s, __u32 hook, bool sa
 	       (s->word & knobs.addr_mask) == s->fp;
 }
 
+/* Is the leaf at a function's beginning, before its frame? Then s->rule says how much it
+ * has pushed. verifier: a function, or all this had as many ways as what is asked
+ * before */
+__noinline int leaf_begins(__u32 hook)
+{
+	struct scratch *s = scratch(hook);
+	const __u64 *words;
+
+	if (!s)
+		return 0;
+	words = code_words(s);
+	/* not yet: the rule that was left behind is that of a function's first byte */
+	return is_before_prologue(&words[PC_WORD]) ||
+	       is_among_pushes(&words[PC_WORD], s->pc, &s->rule);
+}
+
 int leaf_try_code(__u32 hook)
 {
 	struct scratch *s = scratch(hook);
@@ -97,10 +113,8 @@ int leaf_try_code(__u32 hook)
 	/* behind a stub's last instruction another function begins */
 	if (s->in_syscall && !returns(words[PC_WORD]))
 		return 0;
-	/* not yet: the rule that it leaves behind is that of a function's first byte */
 	if (!leaf_rule(words[PC_WORD], words[PC_WORD - 1], &s->rule, &saves_fp) &&
-	    !is_before_prologue(&words[PC_WORD]) &&
-	    !is_among_pushes(&words[PC_WORD], s->pc, &s->rule))
+	    !leaf_begins(hook))
 		return 0;
 	s->cfa = s->sp + (__s64)s->rule.cfa_offset;
 	if (leads_to_call(s, hook, saves_fp))

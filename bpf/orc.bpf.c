@@ -45,6 +45,7 @@ static const struct orc_format formats[] = {
 #define ORC_SEARCH_STEPS 4 /* a call of orc_search() */
 #define ORC_SEARCH_CALLS 6 /* of some half a million entries */
 #define ORC_CHUNK_BYTES	 1024
+#define ORC_STEPS	 9  /* frames a call of orc_advance() */
 #define ORC_CHECK_STEPS	 16 /* frames a call of orc_check_some() */
 
 /* The first samples of a CPU are checked, then one of so many. */
@@ -303,6 +304,16 @@ __noinline int orc_step(__u32 hook)
 	return step_by_rule(s, rule_at_hand(s, cache, hook));
 }
 
+/* Some frames on. verifier: as splice_advance() is, a loop in a loop */
+__noinline int orc_advance(__u32 hook)
+{
+	int step = ORC_CALLER;
+
+	for (int i = 0; i < ORC_STEPS && step == ORC_CALLER; i++)
+		step = orc_step(hook);
+	return step;
+}
+
 int orc_walk(__u32 hook)
 {
 	struct scratch *s = scratch(hook);
@@ -313,8 +324,9 @@ int orc_walk(__u32 hook)
 	s->is_leaf = 1;
 	s->chunk_bytes = 0;
 	/* one less than the helper tells of: where there are more, it is asked */
-	for (int i = 0; i < KERNEL_FRAMES_MAX - 1 && step == ORC_CALLER; i++)
-		step = orc_step(hook);
+	_Static_assert((KERNEL_FRAMES_MAX - 1) % ORC_STEPS == 0, "in whole steps");
+	for (int i = 0; i < KERNEL_FRAMES_MAX - 1 && step == ORC_CALLER; i += ORC_STEPS)
+		step = orc_advance(hook);
 	if (step != ORC_END)
 		s->n_words = 0;
 	return s->n_words;

@@ -20,12 +20,20 @@ static __always_inline bool is_among_pushes(const __u64 *code, __u64 pc,
 #define ENTRY_ALIGN  16 /* of LLVM's and most others */
 #define PUSHED_BYTES 8	/* of pushes that are looked at */
 
-/* push of %rbx, %rbp, %r12 to %r15: how long; 0: it is another instruction. */
+/* 1: x is 0, and else 0; x: less than 2^32. */
+static __always_inline __u64 is_zero(__u64 x)
+{
+	x -= 1;
+	KEEP(x); /* or clang makes a branch of it */
+	return x >> 63;
+}
+
+/* push of %rbx, %rbp, %r12 to %r15: how long; 0: it is another instruction. verifier:
+ * without a branch, since a loop asks */
 static __always_inline __u32 push_bytes(__u64 code)
 {
-	if ((__u8)code == 0x53 || (__u8)code == 0x55)
-		return 1;
-	return (code & 0xfcff) == 0x5441 ? 2 : 0;
+	return is_zero((__u8)code ^ 0x53) + is_zero((__u8)code ^ 0x55) +
+	       2 * is_zero((code & 0xfcff) ^ 0x5441);
 }
 
 /*

@@ -29,18 +29,30 @@ int roots_place(__u32 hook)
 	return 0;
 }
 
-/* The number of the root there: s->n_roots if it is new. verifier: a function, else each
- * number would be a way of its own */
-__noinline int roots_find_number(__u32 hook, __u64 addr)
+#define FIND_ROOTS 8 /* a call of roots_find_among() */
+
+/* The number of the root there, from the n-th on: s->n_roots if it is new; n + FIND_ROOTS:
+ * it is none of these. */
+__noinline int roots_find_among(__u32 hook, __u64 addr, __u32 n)
 {
 	struct scratch *s = scratch_of(PART_CHAINS, hook);
-	int n = 0;
 
 	if (!s)
 		return 0;
-	for (; n < MAX_ROOTS; n++)
+	for (int i = 0; i < FIND_ROOTS; i++, n++)
 		if (n >= s->n_roots || found_root(s, n)->addr == addr)
 			break;
+	return n;
+}
+
+/* The number of the root there: s->n_roots if it is new. verifier: as splice_advance()
+ * is, a loop in a loop */
+static __always_inline int find_number(__u32 hook, __u64 addr)
+{
+	__u32 n = 0;
+
+	for (__u32 from = 0; n == from && from < MAX_ROOTS; from += FIND_ROOTS)
+		n = roots_find_among(hook, addr, from);
 	return n;
 }
 
@@ -71,7 +83,7 @@ __noinline int roots_mark_next(__u32 hook)
 		s->key_at_hand = k + 1;
 		return 1;
 	}
-	n = roots_find_number(hook, cursor->addr);
+	n = find_number(hook, cursor->addr);
 	if (goes_round(s, n)) {
 		cursor->addr = 0;
 		return 1;

@@ -30,43 +30,45 @@ static __always_inline void end_stack(struct scratch *s, __u32 hook)
 		cross_end_stack(hook);
 	else
 		end_thread(s);
-	s->phase = PHASE_ROOT;
+	s->phase = has_part(PART_CHAINS) && s->n_roots ? PHASE_ROOT : PHASE_DONE;
 }
 
-/* A piece of work; false: there is no more. */
-static __always_inline bool do_piece(struct scratch *s, __u32 hook)
-{
-	switch (s->phase) {
-	case PHASE_WALK:
-		return walk_chunk(hook);
-	case PHASE_WALKED:
-		end_stack(s, hook);
-		return true;
-	case PHASE_ROOT:
-		s->phase = has_part(PART_CHAINS) && s->n_roots ? chain_open(hook)
-							       : PHASE_DONE;
-		return true;
-	case PHASE_CHAIN:
-		return chain_walk(hook);
-	case PHASE_CHAIN_END:
-		return cross_end_chain(hook);
-	default:
-		return false;
-	}
-}
-
-/* Some pieces; nonzero while there is more. */
-int splice_advance(__u32 hook)
+/* A piece of work beside a stack; 0: there is no more. verifier: a function, or each
+ * round of the loop had all its ways */
+__noinline int splice_between_stacks(__u32 hook)
 {
 	struct scratch *s = scratch(hook);
 
 	if (!s)
 		return 0;
-	for (int i = 0; i < ADVANCE_PIECES; i++) {
-		if (!do_piece(s, hook))
-			return 0;
+	switch (s->phase) {
+	case PHASE_WALKED:
+		end_stack(s, hook);
+		return s->phase != PHASE_DONE;
+	case PHASE_ROOT:
+		s->phase = chain_open(hook);
+		return s->phase != PHASE_DONE;
+	case PHASE_CHAIN:
+		return chain_walk(hook);
+	case PHASE_CHAIN_END:
+		return cross_end_chain(hook);
+	default:
+		return 0;
 	}
-	return 1;
+}
+
+/* Some pieces; nonzero while there is more. */
+__noinline int splice_advance(__u32 hook)
+{
+	struct scratch *s = scratch(hook);
+	int more = 1;
+
+	if (!s)
+		return 0;
+	for (int i = 0; i < ADVANCE_PIECES && more; i++)
+		more = s->phase == PHASE_WALK ? walk_chunk(hook)
+					      : splice_between_stacks(hook);
+	return more;
 }
 
 static __always_inline void begin_thread(struct scratch *s)

@@ -43,14 +43,20 @@
 #define REG_BX	      3
 #endif
 
-/* verifier: it follows what is in registers, so that a search in them had two
- * ways to go at each step; what is in a map value it does not know. */
-static __always_inline void bsearch_step(struct scratch *s, __u32 mid, bool up)
+/* Of what ends at `end`, or begins there: behind the middle, or not behind it. Neither
+ * has a sign. verifier: it follows what is in registers, so that a search in them, or one
+ * with a branch, had two ways to go at each step; what is in a map value it does not
+ * know. */
+static __always_inline void bsearch_step(struct scratch *s, __u32 mid, __u64 end,
+					 __u64 at)
 {
-	if (up)
-		s->low = mid + 1;
-	else
-		s->high = mid;
+	__s64 before = at - end;
+
+	KEEP(before); /* or clang makes branches of it */
+	before >>= 63;
+	KEEP(before);
+	s->low += (mid + 1 - s->low) & ~before;
+	s->high += (mid - s->high) & before;
 	REREAD();
 }
 
@@ -72,9 +78,8 @@ static __always_inline int find_published(struct scratch *s, __u64 addr)
 		page = unwind_page(s->mapping_table + n / UNWIND_MAPPINGS_A_PAGE);
 		if (!page)
 			return 0;
-		bsearch_step(s, n,
-			     page->mappings[n & (UNWIND_MAPPINGS_A_PAGE - 1)].end <=
-				     addr);
+		bsearch_step(s, n, page->mappings[n & (UNWIND_MAPPINGS_A_PAGE - 1)].end,
+			     addr);
 	}
 	n = s->low;
 	if (n > s->n_mappings)
@@ -100,7 +105,7 @@ static __always_inline int find_vma(struct scratch *s, __u32 hook, __u64 addr)
 		if (s->low >= s->high)
 			break;
 		n = (s->low + s->high) / 2;
-		bsearch_step(s, n, list->of[n & (VMAS_MAX - 1)].end <= addr);
+		bsearch_step(s, n, list->of[n & (VMAS_MAX - 1)].end, addr);
 	}
 	if (s->low >= list->n)
 		return 0;
@@ -132,8 +137,8 @@ static __always_inline __u32 search_run(struct scratch *s, const union unwind_pa
 		n = (s->low + s->high) / 2;
 		bsearch_step(
 			s, n,
-			page->rows[(run->first + n) & (UNWIND_ROWS_A_PAGE - 1)].offset <=
-				offset);
+			page->rows[(run->first + n) & (UNWIND_ROWS_A_PAGE - 1)].offset,
+			offset);
 	}
 	return page->rows[(run->first + s->low - 1) & (UNWIND_ROWS_A_PAGE - 1)].rule;
 }

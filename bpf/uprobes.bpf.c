@@ -15,6 +15,8 @@
 #define RETURNS_MAX 32 /* that are looked through; the kernel has 64 at most */
 #define INSN_MAX    16 /* bytes, with what brings it back to the kernel */
 
+enum { UPROBES_FOUND = 1, UPROBES_NOT_IT };
+
 /* Where functions of the current task return to that are waited for; 0: none is. */
 static __always_inline __u64 find_trampoline(const struct uprobe_task *of)
 {
@@ -33,21 +35,33 @@ static __always_inline bool was_entered(const struct scratch *s, __u64 stack)
 	return stack - s->sp <= (s->sp_is_least ? SAME_STACK_BYTES : 0);
 }
 
-static __always_inline int find_caller(struct scratch *s, const struct uprobe_task *of)
+/* Looks at one of the list, which is in s->word; 0: it is not found, and none is left.
+ * verifier: a function, since a loop calls it */
+__noinline int uprobes_look_at_return(__u32 hook)
 {
-	const struct return_instance *at = BPF_CORE_READ(of, return_instances);
+	struct scratch *s = scratch(hook);
+	const struct return_instance *at;
 
-	int i;
-
-	for (i = 0; at && i < RETURNS_MAX; i++) {
-		if (was_entered(s, BPF_CORE_READ(at, stack)))
-			break;
-		at = BPF_CORE_READ(at, next);
-	}
-	if (!at || i >= RETURNS_MAX)
+	if (!s || !HAS_UPROBES || !s->word)
 		return 0;
+	at = (const void *)s->word;
+	if (!was_entered(s, BPF_CORE_READ(at, stack))) {
+		s->word = (__u64)BPF_CORE_READ(at, next);
+		return UPROBES_NOT_IT;
+	}
 	s->pc = BPF_CORE_READ(at, orig_ret_vaddr) & knobs.addr_mask;
-	return 1;
+	return UPROBES_FOUND;
+}
+
+static __always_inline int find_caller(struct scratch *s, __u32 hook,
+				       const struct uprobe_task *of)
+{
+	int is = UPROBES_NOT_IT;
+
+	s->word = (__u64)BPF_CORE_READ(of, return_instances);
+	for (int i = 0; i < RETURNS_MAX && is == UPROBES_NOT_IT; i++)
+		is = uprobes_look_at_return(hook);
+	return is == UPROBES_FOUND;
 }
 
 static __always_inline int find_probed(struct scratch *s, const struct uprobe_task *of)
@@ -72,5 +86,5 @@ int uprobes_find_pc(__u32 hook)
 		return find_probed(s, of);
 	if (s->uretprobe == UPROBES_UNKNOWN)
 		s->uretprobe = find_trampoline(of);
-	return s->pc == s->uretprobe ? find_caller(s, of) : 0;
+	return s->pc == s->uretprobe ? find_caller(s, hook, of) : 0;
 }

@@ -92,7 +92,7 @@
  * begin, ends and gaps, each of which can break off a step. verifier: one loop over
  * all of them is 12,000 instructions, two of their square roots 1,000 */
 #define PIECES	       (2 * FRAMES_MAX / CHAIN_STEPS + 8 * MAX_ROOTS)
-#define ADVANCE_PIECES 8
+#define ADVANCE_PIECES 16
 #define ADVANCES       (PIECES / ADVANCE_PIECES + 1)
 
 /* Does a frame record say where its frame ends? On arm64 it lies anywhere in it,
@@ -239,11 +239,14 @@ struct scratch {
 	__u64 found_block; /* of HotSpot's code */
 	__u64 java_block;  /* that the frame at hand is in, or the last that was in one */
 	__u32 java_bytes;  /* of that frame; 0: not the same everywhere */
-	__u64 java_end;	   /* where the last such frame ends whose size is known */
-	__u64 beam_end;	   /* where what entered BEAM's code begins; 0: not known */
-	__u64 word;	   /* of walk_read() */
-	__u64 step_bytes;  /* how far the last step went */
-	__u64 begun_sp;	   /* where the stack at hand was when its walk began */
+	/* of frames that may be it. verifier: as numbers in registers they were as many
+	 * ways as there are of these */
+	__u32 n_possible, last_possible;
+	__u64 java_end;	  /* where the last such frame ends whose size is known */
+	__u64 beam_end;	  /* where what entered BEAM's code begins; 0: not known */
+	__u64 word;	  /* of walk_read() */
+	__u64 step_bytes; /* how far the last step went */
+	__u64 begun_sp;	  /* where the stack at hand was when its walk began */
 
 	/* Brent's cycle test, over frames' ends or chain nodes */
 	__u64 tortoise;
