@@ -278,6 +278,9 @@ tables_before() {
 		[ "$(stat_of unwind_cache.stored)" -eq 0 ]
 	done
 	[ -z "$(ls -A open)" ]
+	weft record -q -o out --unwind-cache open -- true 2>words
+	grep -q '^weft: no cache of unwind tables: open is open to other users$' words
+	grep -q '^      chmod 700 open$' words
 	record --unwind fp --unwind-cache "$PWD/cache"
 	[ ! -e cache ]
 }

@@ -92,6 +92,17 @@ static int write_known(const struct cache *cache)
 	return err ? err : outfile_finish(out);
 }
 
+/* Who names a folder expects that it is used; the default one need not be there. */
+static void tell_of_none(const char *where)
+{
+	void (*tell)(const char *fmt, ...) = where ? log_warn : log_verbose;
+
+	tell("no cache of unwind tables: %s", error_sentence());
+	if (where && *error_hint())
+		log_hint("%s", error_hint());
+	error_clear();
+}
+
 int cache_new(struct cache **ret, const char *where)
 {
 	AUTO(cache) cache = NULL;
@@ -103,8 +114,7 @@ int cache_new(struct cache **ret, const char *where)
 	if (!cache)
 		return fail(-ENOMEM, "no memory for the cache of unwind tables");
 	if (cache_dir_open(&cache->dir, where, true)) {
-		log_verbose("no cache of unwind tables: %s", error_sentence());
-		error_clear();
+		tell_of_none(where);
 		return 0;
 	}
 	read_known(cache);
