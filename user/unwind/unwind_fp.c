@@ -10,7 +10,8 @@
 
 #define WINDOW_BYTES  (64u << 10)
 #define UNCOVERED_MAX 512 /* of start files: _init, and what calls destructors */
-#define PADDING_MAX   16  /* bytes between functions; not looked at */
+#define PADDING_MAX   16  /* bytes between functions, which call nobody */
+#define NUMBER_BYTES  4	  /* of a mov of a system call's */
 
 /* A piece of the file's code, that moves up through it. */
 struct code_window {
@@ -23,6 +24,7 @@ struct code_window {
 struct proof {
 	struct code_window window;
 	uint64_t uncovered; /* bytes of gaps that call */
+	bool restores;	    /* some code does, that no entry tells of */
 };
 
 enum verdict { QUIET, CALLS, UNREADABLE };
@@ -70,6 +72,24 @@ static enum verdict look_at(struct code_window *window, const struct unwind_span
 		at += n;
 	}
 	return QUIET;
+}
+
+/* Does a signal handler return there? The frame was made by the kernel, and the frame
+ * pointer is that of whom the signal interrupted, who would be passed over. Byte by byte,
+ * since data may lie before it. */
+static bool restores(struct code_window *window, const struct unwind_span *span)
+{
+	for (uint64_t at = span->begin; at < span->end; at++) {
+		size_t n;
+		const uint8_t *code = code_at(window, at, &n);
+
+		if (!code)
+			return false;
+		if (n >= NUMBER_BYTES + 2 && span->end - at >= NUMBER_BYTES + 2 &&
+		    x86_insn_leaves_handler(code, NUMBER_BYTES, 2))
+			return true;
+	}
+	return false;
 }
 
 static bool keeps(const struct unwind_rule *rule)
@@ -122,8 +142,10 @@ static void look_at_gap(struct proof *proof, uint64_t begin, uint64_t end)
 {
 	const struct unwind_span gap = { .begin = begin, .end = end };
 
-	if (begin < end && end - begin >= PADDING_MAX &&
-	    look_at(&proof->window, &gap) != QUIET)
+	if (begin >= end)
+		return;
+	proof->restores |= restores(&proof->window, &gap);
+	if (end - begin >= PADDING_MAX && look_at(&proof->window, &gap) != QUIET)
 		proof->uncovered += end - begin;
 }
 
@@ -158,7 +180,13 @@ static bool is_proven_in(struct proof *proof, const struct unwind_span *span)
 {
 	if (span->rule->cfa == UNWIND_CFA_SIGNAL || leads_away(span->rule))
 		return false; /* it calls nobody and has a callee */
-	return does_no_harm(span->rule) || look_at(&proof->window, span) == QUIET;
+	return does_no_harm(span->rule) || (look_at(&proof->window, span) == QUIET &&
+					    !restores(&proof->window, span));
+}
+
+static bool is_refuted(const struct proof *proof)
+{
+	return proof->restores || proof->uncovered > UNCOVERED_MAX;
 }
 
 static bool is_proven(struct proof *proof, unwind_spans next, void *arg)
@@ -180,13 +208,13 @@ static bool is_proven(struct proof *proof, unwind_spans next, void *arg)
 		}
 		look_at_gap(proof, covered, gap_end);
 		covered = span.end;
-		proven = is_proven_in(proof, &span) && proof->uncovered <= UNCOVERED_MAX;
+		proven = is_proven_in(proof, &span) && !is_refuted(proof);
 	}
 	if (proven) {
 		look_at_gap(proof, covered, gap_end);
 		look_outside(proof, begin, end);
 	}
-	return proven && proof->uncovered <= UNCOVERED_MAX;
+	return proven && !is_refuted(proof);
 }
 
 bool unwind_fp_is_kept(struct elf_file *file, unwind_spans next, void *arg)
@@ -202,6 +230,7 @@ bool unwind_fp_is_kept(struct elf_file *file, unwind_spans next, void *arg)
 		return false;
 	}
 	proof->uncovered = 0;
+	proof->restores = false;
 	proof->window.file = file;
 	proof->window.vaddr = proof->window.n = 0;
 	kept = is_proven(proof, next, arg);
