@@ -31,8 +31,8 @@ int roots_place(__u32 hook)
 
 #define FIND_ROOTS 8 /* a call of roots_find_among() */
 
-/* The number of the root there, from the n-th on: s->n_roots if it is new; n + FIND_ROOTS:
- * it is none of these. */
+/* The number of the root there, from the n-th on: s->n_roots if it is new; MAX_ROOTS: it is
+ * none of these. */
 __noinline int roots_find_among(__u32 hook, __u64 addr, __u32 n)
 {
 	struct scratch *s = scratch_of(PART_CHAINS, hook);
@@ -41,17 +41,17 @@ __noinline int roots_find_among(__u32 hook, __u64 addr, __u32 n)
 		return 0;
 	for (int i = 0; i < FIND_ROOTS; i++, n++)
 		if (n >= s->n_roots || found_root(s, n)->addr == addr)
-			break;
-	return n;
+			return n;
+	return MAX_ROOTS;
 }
 
 /* The number of the root there: s->n_roots if it is new. verifier: as splice_advance()
  * is, a loop in a loop */
 static __always_inline int find_number(__u32 hook, __u64 addr)
 {
-	__u32 n = 0;
+	int n = MAX_ROOTS;
 
-	for (__u32 from = 0; n == from && from < MAX_ROOTS; from += FIND_ROOTS)
+	for (__u32 from = 0; n == MAX_ROOTS && from < MAX_ROOTS; from += FIND_ROOTS)
 		n = roots_find_among(hook, addr, from);
 	return n;
 }
