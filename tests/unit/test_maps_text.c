@@ -117,11 +117,45 @@ static void no_more_is_read_than_is_wanted(void **state)
 	error_clear();
 }
 
+/* Pages of code between others that are none. */
+static void where_one_lies(void **state)
+{
+	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	AUTO_CLOSE int maps = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
+	AUTO_CLOSE int copy = -1;
+	struct map_range range;
+	uint64_t at;
+
+	at = (uintptr_t)mmap(NULL, 4 * page, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+			     0);
+	assert_int_equal(
+		mprotect((void *)(uintptr_t)(at + page), 2 * page, PROT_READ | PROT_EXEC),
+		0);
+	assert_int_equal(open_copy(maps, UINT64_MAX, &copy), 0); /* can't be asked */
+	for (int i = 0; i < 2; i++) {
+		int fd = i ? copy : maps;
+
+		for (unsigned int j = 0; j < 4; j++) {
+			bool is_code = j == 1 || j == 2;
+
+			range = (struct map_range){ 0 };
+			assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
+			assert_int_equal(maps_text_range(fd, at + j * page, &range),
+					 is_code ? 0 : -ENOENT);
+			assert_int_equal(range.start, is_code ? at + page : 0);
+			assert_int_equal(range.end, is_code ? at + 3 * page : 0);
+		}
+	}
+	error_clear();
+	assert_int_equal(munmap((void *)(uintptr_t)at, 4 * page), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(asked_or_printed_code_is_the_same),
 		cmocka_unit_test(no_more_is_read_than_is_wanted),
+		cmocka_unit_test(where_one_lies),
 	};
 
 	return cmocka_run_group_tests_name("maps_text", tests, NULL, NULL);

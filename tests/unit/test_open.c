@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
@@ -111,11 +112,13 @@ static void of_one_that_lives(void **state)
 
 /* ---- files that are mapped ---- */
 
-static char mapped[] = "/tmp/test_open.XXXXXX", other[] = "/tmp/test_open.XXXXXX";
+#define NAME "/tmp/test_open.XXXXXX"
+
+static char mapped[sizeof(NAME)], other[sizeof(NAME)];
 
 static int make_files(void **state)
 {
-	int a = mkstemp(mapped), b = mkstemp(other);
+	int a = mkstemp(strcpy(mapped, NAME)), b = mkstemp(strcpy(other, NAME));
 
 	return a < 0 || b < 0 || close(a) || close(b);
 }
@@ -125,21 +128,27 @@ static int remove_files(void **state)
 	return unlink(mapped) || unlink(other);
 }
 
+static int try_file(const struct stat *st, const char *at_path, const struct mapping *map)
+{
+	AUTO_CLOSE int fd = -1;
+
+	return open_mapped(getpid(), map,
+			   &(struct module){ .kind = MODULE_FILE,
+					     .path = at_path,
+					     .maj = major(st->st_dev),
+					     .min = minor(st->st_dev),
+					     .ino = st->st_ino },
+			   &fd);
+}
+
 /* By its path alone, since nothing of ours is mapped there. */
 static int try_mapped(const char *file, const char *at_path)
 {
 	const struct mapping map = { .start = 0x1000, .end = 0x2000 };
-	AUTO_CLOSE int fd = -1;
 	struct stat st;
 
 	assert_int_equal(stat(file, &st), 0);
-	return open_mapped(getpid(), &map,
-			   &(struct module){ .kind = MODULE_FILE,
-					     .path = at_path,
-					     .maj = major(st.st_dev),
-					     .min = minor(st.st_dev),
-					     .ino = st.st_ino },
-			   &fd);
+	return try_file(&st, at_path, &map);
 }
 
 static void not_another_at_its_path(void **state)
@@ -152,6 +161,44 @@ static void not_another_at_its_path(void **state)
 	assert_int_equal(try_mapped(other, mapped), 0);
 }
 
+/* As a loader maps a library: all of it for its code, then its data over the end. The
+ * first is what is told of; and a file that is deleted is found by its mapping alone. */
+static void what_its_mapping_is_now(void **state)
+{
+	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	AUTO_CLOSE int file = open(mapped, O_RDWR | O_CLOEXEC);
+	AUTO_CLOSE int another = open(other, O_RDWR | O_CLOEXEC);
+	struct mapping told;
+	struct stat st;
+	char *at;
+
+	if (getuid()) /* map_files leads nobody else to a file */
+		skip();
+	assert_int_equal(ftruncate(file, 3 * (off_t)page), 0);
+	assert_int_equal(ftruncate(another, (off_t)page), 0);
+	assert_int_equal(fstat(file, &st), 0);
+	at = mmap(NULL, 3 * page, PROT_READ | PROT_EXEC, MAP_PRIVATE, file, 0);
+	assert_true(at != MAP_FAILED);
+	told = (struct mapping){
+		.start = (uintptr_t)at,
+		.end = (uintptr_t)at + 3 * page,
+	};
+	assert_int_equal(try_file(&st, "/gone", &told), 0);
+	assert_ptr_equal(mmap(at + page, page, PROT_READ | PROT_WRITE,
+			      MAP_PRIVATE | MAP_FIXED, file, (off_t)page),
+			 at + page);
+	assert_int_equal(try_file(&st, "/gone", &told), 0);
+	told.start += page;
+	assert_int_equal(try_file(&st, "/gone", &told), -ENOENT); /* no code */
+	told.start -= page;
+	assert_ptr_equal(mmap(at, page, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_FIXED,
+			      another, 0),
+			 at);
+	assert_int_equal(try_file(&st, "/gone", &told), -ENOENT);
+	assert_int_equal(munmap(at, 3 * page), 0);
+	assert_int_equal(try_file(&st, "/gone", &told), -ENOENT);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -159,6 +206,8 @@ int main(void)
 		cmocka_unit_test_teardown(of_one_that_lives, remove_map),
 		cmocka_unit_test_teardown(not_what_the_kernel_makes_up, remove_map),
 		cmocka_unit_test_setup_teardown(not_another_at_its_path, make_files,
+						remove_files),
+		cmocka_unit_test_setup_teardown(what_its_mapping_is_now, make_files,
 						remove_files),
 	};
 

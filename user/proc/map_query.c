@@ -3,9 +3,10 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
-#include "proc/open.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
 
@@ -27,6 +28,19 @@ enum {
 	SHARED = 0x08,
 	OR_THE_NEXT = 0x10,
 };
+
+int map_query_open(pid_t tid, int *ret_maps)
+{
+	char path[64];
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", tid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return fail_errno(-errno, "cannot read %s", path);
+	*ret_maps = fd;
+	return 0;
+}
 
 static int ask(int maps, struct procmap_question *query)
 {
@@ -50,7 +64,7 @@ static int ask_for(int maps, const struct map_place *place)
 static int ask_all(pid_t tid, const struct map_place *places, unsigned int n)
 {
 	AUTO_CLOSE int maps = -1;
-	int err = open_maps(tid, &maps);
+	int err = map_query_open(tid, &maps);
 
 	if (err)
 		return err;
@@ -74,6 +88,16 @@ int map_query(pid_t tid, const struct map_place *places, unsigned int n,
 		return fail(-ESRCH, "no stat of %d", (int)tid);
 	memcpy(ret_stats, stats, sizeof(stats));
 	return 0;
+}
+
+int map_query_range(int maps, uint64_t addr, struct map_range *ret)
+{
+	struct procmap_question query = { .flags = EXECUTABLE, .addr = addr };
+	int err = ask(maps, &query);
+
+	if (!err)
+		*ret = (struct map_range){ query.start, query.end };
+	return err;
 }
 
 /* What perf's records say of a path that is more than the kernel can say. */

@@ -13,6 +13,9 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+/* /proc/TID/maps. */
+int map_query_open(pid_t tid, int *ret_maps);
+
 /* Where code of the file with this inode should lie. */
 struct map_place {
 	uint64_t addr, ino;
@@ -24,6 +27,13 @@ struct map_place {
  * so; -EOPNOTSUPP: this kernel can't be asked; or another negative errno. */
 int map_query(pid_t tid, const struct map_place *places, unsigned int n,
 	      struct task_stat ret_stats[2]);
+
+struct map_range {
+	uint64_t start, end;
+};
+
+/* The executable mapping at addr, with the errors of map_query_code(). */
+int map_query_range(int maps, uint64_t addr, struct map_range *ret);
 
 struct map_found {
 	uint64_t start, end, pgoff, ino;

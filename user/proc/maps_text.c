@@ -3,8 +3,6 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
-#include "proc/map_query.h"
-#include "proc/open.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -15,6 +13,9 @@
 
 /* More than a line has: a path of PATH_MAX, each byte of it written as four. */
 #define ROOM_BYTES (32u << 10)
+
+/* Of what is printed until a place is found. Some 10 ms. */
+#define RANGE_BYTES (1u << 20)
 
 /* "start-end perms …" */
 static bool is_code(const char *line, const char *end)
@@ -112,7 +113,7 @@ int maps_text_read(int fd, struct maps_most most, struct str *ret)
 int maps_text_of(pid_t tid, struct maps_most most, struct str *ret)
 {
 	AUTO_CLOSE int fd = -1;
-	int err = open_maps(tid, &fd);
+	int err = map_query_open(tid, &fd);
 
 	return err ? err : maps_text_read(fd, most, ret);
 }
@@ -138,4 +139,38 @@ bool maps_text_parse(const char *line, struct maps_line *ret)
 		return false;
 	ret->path = line + path;
 	return ret->start < ret->end;
+}
+
+static bool read_range(const char *line, uint64_t addr, struct map_range *ret)
+{
+	struct maps_line map;
+
+	if (!maps_text_parse(line, &map) || addr < map.start || addr >= map.end)
+		return false;
+	*ret = (struct map_range){ map.start, map.end };
+	return true;
+}
+
+static int find_printed(int maps, uint64_t addr, struct map_range *ret)
+{
+	const struct maps_most most = { RANGE_BYTES, RANGE_BYTES };
+	AUTO_STR text = { 0 };
+	int err = read_printed(maps, most, &text);
+	char *next = text.s, *line;
+
+	while ((line = maps_text_line(&next)))
+		if (read_range(line, addr, ret)) {
+			error_clear(); /* there may be more, behind it */
+			return 0;
+		}
+	return err ? err : fail(-ENOENT, "no code is mapped there");
+}
+
+int maps_text_range(int maps, uint64_t addr, struct map_range *ret)
+{
+	int err = map_query_range(maps, addr, ret);
+
+	if (err == -EOPNOTSUPP)
+		return find_printed(maps, addr, ret);
+	return err ? fail(err, "no code is mapped there") : 0;
 }

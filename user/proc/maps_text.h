@@ -6,6 +6,7 @@
 #define WEFT_PROC_MAPS_TEXT_H
 
 #include "base/str.h"
+#include "proc/map_query.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -24,6 +25,10 @@ int maps_text_read(int fd, struct maps_most most, struct str *ret);
 
 /* The same of a process's own, which may wait (proc/opener.h). */
 int maps_text_of(pid_t tid, struct maps_most most, struct str *ret);
+
+/* The executable mapping at addr. maps: an open /proc/PID/maps. -ENOENT: there is none,
+ * or it lies behind the first 10,000 mappings, where the kernel prints them all. */
+int maps_text_range(int maps, uint64_t addr, struct map_range *ret);
 
 /* What a line says. */
 struct maps_line {

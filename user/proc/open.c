@@ -2,6 +2,7 @@
 #include "proc/open.h"
 
 #include "base/error.h"
+#include "proc/maps_text.h"
 #include "proc/open_below.h"
 #include "proc/payer.h"
 
@@ -31,15 +32,41 @@ static bool is_mapped_file(int fd, const struct module *module)
 	       (fs.f_type == OVERLAYFS_MAGIC || fs.f_type == BTRFS_MAGIC);
 }
 
-int open_map_place(pid_t pid, const struct mapping *map)
+static int open_range(pid_t pid, uint64_t start, uint64_t end)
 {
 	char path[96];
 	int place;
 
 	snprintf(path, sizeof(path), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, pid,
-		 map->start, map->end);
+		 start, end);
 	place = open(path, O_PATH | O_CLOEXEC);
 	return place < 0 ? -errno : place;
+}
+
+/* A loader maps a library whole, and then its data over the end: what was told of ends
+ * elsewhere by now. */
+static int open_at(pid_t pid, uint64_t addr)
+{
+	AUTO_CLOSE int maps = -1;
+	struct map_range now;
+	int err = map_query_open(pid, &maps);
+
+	if (!err)
+		err = maps_text_range(maps, addr, &now);
+	return err ? err : open_range(pid, now.start, now.end);
+}
+
+int open_map_place(pid_t pid, const struct mapping *map)
+{
+	int place = open_range(pid, map->start, map->end);
+	struct error_kept kept;
+
+	if (place != -ENOENT)
+		return place;
+	error_keep(&kept);
+	place = open_at(pid, map->start);
+	error_restore(&kept);
+	return place;
 }
 
 static int open_map_file(pid_t pid, const struct mapping *map)
@@ -150,18 +177,5 @@ int open_perf_map(pid_t pid, const struct owner *kept, uint64_t max_bytes, int *
 		return fail(-EFBIG, "%s has %" PRIu64 " bytes: ignored", path,
 			    (uint64_t)st.st_size);
 	*ret_fd = GIVE_FD(fd);
-	return 0;
-}
-
-int open_maps(pid_t tid, int *ret_fd)
-{
-	char path[64];
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/%d/maps", tid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return fail_errno(-errno, "cannot read %s", path);
-	*ret_fd = fd;
 	return 0;
 }

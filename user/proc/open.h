@@ -22,7 +22,8 @@
 int open_mapped(pid_t pid, const struct mapping *map, const struct module *module,
 		int *ret_fd);
 
-/* Where /proc/PID/map_files leads, of O_PATH; or -errno. */
+/* Where /proc/PID/map_files leads, of O_PATH; or -errno. If the range is not there: what
+ * lies at its start as code now, which may be another file. */
 int open_map_place(pid_t pid, const struct mapping *map);
 
 /* Whose a process is: its user, how it knows its own pid, and whom what it costs is
@@ -47,8 +48,5 @@ struct owner open_user(pid_t pid);
  * seen to have (`kept`). -EPERM: it is another's, or the kernel makes it up.
  */
 int open_perf_map(pid_t pid, const struct owner *kept, uint64_t max_bytes, int *ret_fd);
-
-/* /proc/TID/maps. */
-int open_maps(pid_t tid, int *ret_fd);
 
 #endif
