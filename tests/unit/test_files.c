@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 #undef fail /* ours is meant */
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,7 +30,7 @@ static int open_path(struct opener *opener, pid_t pid, const struct mapping *map
 		     const struct module *module, int *ret_fd)
 {
 	*ret_fd = open(module->path, O_RDONLY | O_CLOEXEC);
-	return *ret_fd < 0 ? -1 : 0;
+	return *ret_fd < 0 ? -errno : 0;
 }
 
 static struct owner nobody(struct opener *opener, pid_t pid)
@@ -257,6 +258,24 @@ static void written_over_and_sampled_counts(void **state)
 	assert_int_equal(files_counts(files)->overwritten, 2);
 }
 
+/* Until it is opened; and it was missed once, whatever comes of that. */
+static void who_was_missed_says_why(void **state)
+{
+	AUTO(files) files = begin();
+	uint32_t late = map_file(files, "late");
+
+	assert_int_equal(files_missed(files, late), -ENOENT);
+	assert_int_equal(files_missed(files, late + 1), 0); /* nobody has tried */
+	assert_int_equal(map_file(files, "late"), late);
+	assert_int_equal(files_counts(files)->unreadable, 1);
+	write_file("late", "the bytes");
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(map_file(files, "late"), late);
+		assert_int_equal(files_missed(files, late), 0);
+		assert_int_equal(files_counts(files)->unreadable, 0);
+	}
+}
+
 static void whoever_met_the_limit_is_tried_again(void **state)
 {
 	struct rlimit before, few;
@@ -445,6 +464,7 @@ int main(void)
 		cmocka_unit_test(written_over_in_place_is_renewed),
 		cmocka_unit_test(written_over_all_the_time_is_opened_now_and_then),
 		cmocka_unit_test(written_over_and_sampled_counts),
+		cmocka_unit_test(who_was_missed_says_why),
 		cmocka_unit_test(whoever_met_the_limit_is_tried_again),
 		cmocka_unit_test(nobody_has_all_copies),
 		cmocka_unit_test(copies_are_given_back),

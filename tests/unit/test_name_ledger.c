@@ -5,12 +5,14 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
 #undef fail /* ours is meant */
 
+#include "base/clock.h"
 #include "pipeline/profile_builder.h"
 #include "record/cut_generated.h"
 
@@ -38,6 +40,8 @@ static uint32_t add_module(struct module_table *modules, enum module_kind kind,
 {
 	return add_module_of(modules, PID, kind, path);
 }
+
+static struct files *opened; /* NULL: no files were */
 
 struct counted {
 	struct name_ledger ledger;
@@ -76,7 +80,7 @@ static void count_beside(struct module_table *modules, uint32_t leaf, uint32_t c
 	assert_int_equal(profile_builder_new(&builder, aggregator, modules), 0);
 	assert_int_equal(profile_builder_finish(builder, names), 0);
 	source = (struct name_ledger_source){ aggregator, modules, names,
-					      profile_builder_profile(builder) };
+					      profile_builder_profile(builder), opened };
 	assert_int_equal(name_ledger_count(&ret->ledger, &source), 0);
 	assert_int_equal(cut_generated_count(&ret->cut, &source), 0);
 }
@@ -199,6 +203,49 @@ static void who_has_no_symbols_is_named(void **state)
 	}
 }
 
+static int missed;
+
+static int miss(struct opener *opener, pid_t pid, const struct mapping *map,
+		const struct module *module, int *ret_fd)
+{
+	return missed;
+}
+
+/* Of what lies in it nobody knows. */
+static void who_could_not_be_opened_is_not_stripped(void **state)
+{
+	static const struct {
+		int missed;
+		const char *said;
+	} runs[] = {
+		{ -ENOENT, " in own: it could not be opened: the file, or the process" },
+		{ -EACCES, " in own: it could not be opened: Permission denied" },
+	};
+	const struct file_source source = { .now_ns = clock_now_ns, .open = miss };
+	const struct process process = { .tgid = PID };
+
+	for (size_t i = 0; i < sizeof(runs) / sizeof(*runs); i++) {
+		AUTO(module_table) modules = NULL;
+		struct files_config config = { .source = &source };
+		struct mapping map = { .start = 0x1000, .end = 0x2000 };
+		struct name_ledger ledger;
+		AUTO_STR said = { 0 };
+
+		assert_int_equal(module_table_new(&modules), 0);
+		map.module = add_module(modules, MODULE_FILE, "/usr/bin/own");
+		config.modules = modules;
+		assert_int_equal(files_new(&opened, &config), 0);
+		missed = runs[i].missed;
+		assert_int_equal(files_open(opened, &process, &map), 0);
+		count_of_generated(modules, map.module, map.module, &ledger);
+		files_free(opened);
+		opened = NULL;
+		assert_int_equal(ledger.modules[0].remedy, REMEDY_NONE);
+		name_ledger_summary(&said, &ledger);
+		assert_non_null(strstr(said.s, runs[i].said));
+	}
+}
+
 /* The stack begins at the caller, so that is where it was cut. */
 static void code_without_frame_pointers_is_told(void **state)
 {
@@ -279,6 +326,7 @@ int main(void)
 		cmocka_unit_test(code_without_frame_pointers_is_told),
 		cmocka_unit_test(who_was_asked_is_not_asked_again),
 		cmocka_unit_test(who_has_no_symbols_is_named),
+		cmocka_unit_test(who_could_not_be_opened_is_not_stripped),
 		cmocka_unit_test(erlang_that_names_its_code_was_asked),
 	};
 

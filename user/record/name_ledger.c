@@ -139,6 +139,9 @@ static void describe(const struct count *count, uint32_t id, struct unnamed_modu
 		ret->asked = find_runtime(count);
 		return;
 	}
+	ret->missed = count->source->files ? files_missed(count->source->files, id) : 0;
+	if (ret->missed)
+		ret->remedy = REMEDY_NONE;
 	ret->maj = module->maj;
 	ret->min = module->min;
 	ret->ino = module->ino;
@@ -213,6 +216,12 @@ static double share(const struct name_ledger *ledger, uint64_t frames)
 	return 100.0 * (double)frames / (double)ledger->frames;
 }
 
+static const char *why_missed(int err)
+{
+	return err == -ENOENT ? "the file, or the process that ran it, was gone"
+			      : strerror(-err);
+}
+
 /* What would bring names. */
 static void add_remedy(struct str *out, const struct unnamed_module *module,
 		       bool has_servers)
@@ -228,6 +237,9 @@ static void add_remedy(struct str *out, const struct unnamed_module *module,
 		str_addf(out, "have no symbol in %s: install %s%s\n", base,
 			 module->package,
 			 has_servers ? "" : ", or name a server: --debuginfod");
+	else if (module->remedy == REMEDY_NONE)
+		str_addf(out, "have no symbol in %s: it could not be opened: %s\n", base,
+			 why_missed(module->missed));
 	else
 		str_addf(out, "have no symbol in %s: it was stripped%s\n", base,
 			 module->has_build_id ? "" : ", or is no ELF file");
@@ -267,6 +279,7 @@ static const char *remedy_word(enum name_remedy remedy)
 		[REMEDY_PACKAGE] = "package",
 		[REMEDY_BUILD] = "build",
 		[REMEDY_JIT] = "jit",
+		[REMEDY_NONE] = "none",
 	};
 
 	return words[remedy];
@@ -299,6 +312,8 @@ void name_ledger_json(struct json *json, const struct name_ledger *ledger)
 			json_text(json, "package", module->package);
 		if (module->asked)
 			json_text(json, "asked", module->asked);
+		if (module->missed)
+			json_text(json, "missed", why_missed(module->missed));
 		json_close(json, '}');
 	}
 	json_close(json, ']');

@@ -12,6 +12,7 @@
 #include "core/module.h"
 #include "core/names.h"
 #include "core/profile.h"
+#include "sym/files.h"
 #include "sym/packages.h"
 
 #define NAME_LEDGER_MODULES    3
@@ -22,6 +23,7 @@ enum name_remedy {
 	REMEDY_PACKAGE, /* the distribution has its debug symbols, in `package` */
 	REMEDY_BUILD,	/* it was stripped by whoever built it */
 	REMEDY_JIT,	/* its runtime can tell them */
+	REMEDY_NONE,	/* it could not be opened: see `missed` */
 };
 
 struct unnamed_module {
@@ -33,6 +35,7 @@ struct unnamed_module {
 	char path[NAME_LEDGER_PATH_BYTES]; /* clean */
 	char package[PACKAGE_BYTES];
 	const char *asked; /* JIT: what makes it tell, or NULL (record/runtimes.h) */
+	int missed;	   /* NONE: why, a negative errno */
 };
 
 struct name_ledger {
@@ -52,6 +55,7 @@ struct name_ledger_source {
 	const struct module_table *modules;
 	const struct names *names;
 	const struct profile *profile; /* made of these */
+	const struct files *files;     /* NULL: there are none */
 };
 
 /* 0 or -ENOMEM. */

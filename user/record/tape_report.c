@@ -169,7 +169,7 @@ static int write_out(struct player *player, const struct report_options *options
 			&player->stats.names,
 			&(struct name_ledger_source){
 				aggregator, pipeline_modules(player->pipeline),
-				player->names, profile_builder_profile(builder) });
+				player->names, profile_builder_profile(builder), NULL });
 	if (err)
 		return err;
 	player->stats.aggregator = aggregator;

@@ -173,7 +173,7 @@ int window_profile_finish(struct window_profile *profile, const struct names *na
 	struct profile *built = profile_builder_profile(profile->builder);
 	const struct name_ledger_source source = {
 		aggregator_of(profile), pipeline_modules(profile->recording->pipeline),
-		names, built
+		names, built, profile->recording->files
 	};
 	int err = profile_builder_finish(profile->builder, names);
 

@@ -20,7 +20,7 @@ struct file {
 	uint32_t same; /* 1 + the module that this file was opened for; 0: for this one */
 	int fd;
 	bool is_jitdump; /* grows, and is nothing that is scanned */
-	bool was_missed; /* it could not be opened when it was first mapped */
+	int missed;	 /* why it could not be opened, whoever mapped it; 0: it was */
 	bool was_over_limit, is_lost;  /* written over, and that is not counted yet */
 	struct file_renewals renewals; /* what it held was sampled, too, perhaps */
 	struct stat opened;	       /* as it was then */
@@ -116,12 +116,12 @@ static void note_mapper(struct files *files, uint32_t module,
 
 /* Counted; its frames keep module and offset. Who mapped it may have ended, and with
  * it the way to the file; whoever maps it next is another try. */
-static void note_missed(struct files *files, struct file *file)
+static void note_missed(struct files *files, struct file *file, int err)
 {
 	if (file->fd >= 0)
 		close(GIVE_FD(file->fd));
-	files->counts.unreadable += !file->was_missed;
-	file->was_missed = true;
+	files->counts.unreadable += !file->missed;
+	file->missed = err;
 	file->state = FILE_NEW;
 	error_clear();
 }
@@ -286,13 +286,16 @@ int files_open(struct files *files, const struct process *process,
 	if (file_renewals_are_many(&file->renewals, files->config.source->now_ns()))
 		return is_renewed;
 	file->state = FILE_UNREADABLE;
-	if (files->config.source->open(files->config.opener, (pid_t)process->tgid, map,
-				       module, &file->fd) ||
-	    fstat(file->fd, &file->opened)) {
-		note_missed(files, file);
+	err = files->config.source->open(files->config.opener, (pid_t)process->tgid, map,
+					 module, &file->fd);
+	if (!err && fstat(file->fd, &file->opened))
+		err = -errno;
+	if (err) {
+		note_missed(files, file, err);
 		return 0;
 	}
-	files->counts.unreadable -= file->was_missed;
+	files->counts.unreadable -= file->missed != 0;
+	file->missed = 0;
 	file->is_jitdump = module_jitdump_pid(module);
 	file->cache = module->kind == MODULE_COPY ? NULL : files->config.cache;
 	if (find_same(files, file))
@@ -332,16 +335,6 @@ bool files_scan(struct files *files, uint32_t module)
 bool files_are_many(const struct files *files)
 {
 	return files->open_now > files->open_most / 2;
-}
-
-int files_request(struct files *files, const struct process *process,
-		  const struct mapping *map)
-{
-	int err = files_open(files, process, map);
-
-	if (err >= 0)
-		files_scan(files, map->module);
-	return err < 0 ? err : 0;
 }
 
 static void on_scanned(void *arg, uint64_t cookie, int err, const struct elf_info *info)
@@ -426,6 +419,13 @@ enum file_state files_state(const struct files *files, uint32_t module)
 	const struct file *file = file_of(files, module);
 
 	return file ? file->state : FILE_NEW;
+}
+
+int files_missed(const struct files *files, uint32_t module)
+{
+	const struct file *file = file_of(files, module);
+
+	return file ? file->missed : 0;
 }
 
 const struct elf_info *files_elf_info(const struct files *files, uint32_t module)

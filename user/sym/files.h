@@ -78,8 +78,15 @@ bool files_scan(struct files *files, uint32_t module);
 uint32_t files_same(const struct files *files, uint32_t module);
 
 /* Both. */
-int files_request(struct files *files, const struct process *process,
-		  const struct mapping *map);
+static inline int files_request(struct files *files, const struct process *process,
+				const struct mapping *map)
+{
+	int err = files_open(files, process, map);
+
+	if (err >= 0)
+		files_scan(files, map->module);
+	return err < 0 ? err : 0;
+}
 
 /* Takes in what the worker has found; blocks up to wait_ms for all of it. */
 int files_collect(struct files *files, int wait_ms);
@@ -103,6 +110,9 @@ void files_close(struct files *files, uint32_t module);
 
 /* Who opens them. */
 struct opener *files_opener(const struct files *files);
+
+/* Why it could not be opened so far, a negative errno; 0: it was, or nobody tried. */
+int files_missed(const struct files *files, uint32_t module);
 
 enum file_state files_state(const struct files *files, uint32_t module);
 const struct elf_info *files_elf_info(const struct files *files,
