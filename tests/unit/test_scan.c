@@ -72,12 +72,12 @@ static void who_has_no_memory_is_not_asked(void **state)
 		_exit(0);
 	assert_true(child > 0);
 	assert_int_equal(waitid(P_PID, (id_t)child, &info, WEXITED | WNOWAIT), 0);
-	assert_false(scan_has_memory(child));
+	assert_false(open_user(child).has_memory);
 	assert_int_equal(waitpid(child, NULL, 0), child);
-	assert_false(scan_has_memory(child));
-	assert_true(scan_has_memory(getpid()));
+	assert_true(open_user(child).has_memory); /* it can't be told */
+	assert_true(open_user(getpid()).has_memory);
 	if (kernel_thread)
-		assert_false(scan_has_memory(kernel_thread));
+		assert_false(open_user(kernel_thread).has_memory);
 }
 
 /* Where our own code lies, which is in this file. */
@@ -174,7 +174,7 @@ static void threads_map_what_their_process_does(void **state)
 	assert_int_equal(read(told[0], &c, 1), 1);
 	while (scan_is_alive(NULL, child, false, &start))
 		usleep(1000);
-	assert_true(scan_has_memory(child));
+	assert_true(open_user(child).has_memory);
 	assert_true(is_mapped(NULL, child, &own, 1));
 	assert_false(is_mapped(NULL, child, &other, 1));
 	close(kept[1]);

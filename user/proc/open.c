@@ -102,7 +102,8 @@ int open_mapped(pid_t pid, const struct mapping *map, const struct module *modul
 
 struct owner open_user(pid_t pid)
 {
-	struct owner owner = { .inner_pid = pid };
+	struct owner owner = { .inner_pid = pid, .has_memory = true };
+	bool has_memory = false;
 	AUTO_FCLOSE FILE *f = NULL;
 	char path[64], line[256];
 
@@ -117,7 +118,11 @@ struct owner open_user(pid_t pid)
 			owner.uid = (uid_t)strtoul(line + 4, NULL, 10);
 			owner.known = true;
 		}
+		has_memory |= !strncmp(line, "VmSize:", 7) ||
+			      (!strncmp(line, "Threads:", 8) && atoi(line + 8) > 1);
 	}
+	if (owner.known)
+		owner.has_memory = has_memory;
 	owner.payer = owner.uid;
 	return owner;
 }

@@ -33,6 +33,9 @@ struct owner {
 	uid_t uid;
 	pid_t inner_pid;
 	uid_t payer; /* proc/payer.h */
+	/* or a thread that may have; not so of kernel threads, and of who has ended with
+	 * all threads */
+	bool has_memory;
 };
 
 /* Of one that lives; else not known. */

@@ -14,8 +14,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 /* opener_maps(), opener_short_maps() */
 typedef int maps_reader(struct opener *opener, pid_t tid, struct str *ret);
@@ -238,20 +236,6 @@ int scan_again_short(struct opener *opener, const struct process_table *known, p
 		     const struct event_sink *sink)
 {
 	return scan_by(opener_short_maps, opener, known, tgid, sink);
-}
-
-#define TASK_LINKS 2 /* of /proc/PID/task, beside one a thread */
-
-bool scan_has_memory(pid_t tgid)
-{
-	char path[64], target;
-	struct stat st;
-
-	snprintf(path, sizeof(path), "/proc/%d/exe", tgid);
-	if (readlink(path, &target, sizeof(target)) >= 0 || errno != ENOENT)
-		return true;
-	snprintf(path, sizeof(path), "/proc/%d/task", tgid);
-	return !stat(path, &st) && st.st_nlink > TASK_LINKS + 1;
 }
 
 int scan_name(pid_t tgid, uint64_t time_ns, const struct event_sink *sink)

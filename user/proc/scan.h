@@ -31,10 +31,6 @@ int scan_again(struct opener *opener, const struct process_table *known, pid_t t
 int scan_again_short(struct opener *opener, const struct process_table *known, pid_t tgid,
 		     const struct event_sink *sink);
 
-/* Can it have code of its own? A kernel thread has none, nor has who has ended with all
- * of its threads. In doubt it can. Asks what waits for nobody. */
-bool scan_has_memory(pid_t tgid);
-
 /* That it is there, and its name. */
 int scan_name(pid_t tgid, uint64_t time_ns, const struct event_sink *sink);
 

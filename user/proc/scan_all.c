@@ -8,6 +8,7 @@
 #include "base/signals.h"
 #include "base/vec.h"
 
+#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 
@@ -45,29 +46,32 @@ static int list_all(struct scan_of_all *all)
 
 	if (!proc)
 		return fail_errno(-errno, "cannot read /proc");
-	while (!err && (entry = readdir(proc))) {
-		pid_t tgid = atoi(entry->d_name);
-
-		/* of a large machine's processes most are kernel threads */
-		if (tgid > 0 && scan_has_memory(tgid))
-			err = vec_push(&all->ones, (struct one){ .tgid = tgid });
-	}
+	while (!err && (entry = readdir(proc)))
+		if (isdigit((unsigned char)entry->d_name[0]))
+			err = vec_push(&all->ones,
+				       (struct one){ .tgid = atoi(entry->d_name) });
 	closedir(proc);
 	return err;
 }
 
+/* To those who can have code: of a large machine's processes most are kernel threads. */
 static int give_turns(struct scan_of_all *all)
 {
 	struct hmap turns = { 0 };
+	size_t n = all->ones.n;
 	int err = 0;
 
-	for (size_t i = 0; !err && i < all->ones.n; i++) {
-		struct one *one = &all->ones.items[i];
-		struct owner owner = opener_owner(all->opener, one->tgid);
+	all->ones.n = 0;
+	for (size_t i = 0; !err && i < n; i++) {
+		struct one one = { .tgid = all->ones.items[i].tgid };
+		struct owner owner = opener_owner(all->opener, one.tgid);
 
-		one->is_roots = owner.known && !owner.uid && !owner.payer;
-		one->turn = (uintptr_t)hmap_get(&turns, owner.payer);
-		err = hmap_put(&turns, owner.payer, (void *)(one->turn + 1));
+		if (!owner.has_memory)
+			continue;
+		one.is_roots = owner.known && !owner.uid && !owner.payer;
+		one.turn = (uintptr_t)hmap_get(&turns, owner.payer);
+		all->ones.items[all->ones.n++] = one;
+		err = hmap_put(&turns, owner.payer, (void *)(one.turn + 1));
 	}
 	hmap_free(&turns);
 	return err;
