@@ -87,6 +87,19 @@ static void test_marked_calls(void **state)
 		    "111144444441");
 }
 
+/* The head of a loop is aligned by nops, which are gone through each time that what is
+ * called before it comes back. Where the stack is another one behind them, who knows. */
+static void test_padding_before_loop(void **state)
+{
+	ASSERT_TOLD(FILL
+		    "push %rbx; 2: call *%rdx; nop; nopl 16(%rax); 1: dec %eax; jnz 1b;"
+		    "dec %ebx; jnz 2b; pop %rbx; ret",
+		    FILL_TOLD "12222222BBBBBBBB21");
+	ASSERT_TOLD(FILL "test %eax, %eax; je 3f; push %rbx; call *%rdx; nopl 16(%rax);"
+			 "3: ret",
+		    FILL_TOLD "1111122....1");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -96,6 +109,7 @@ int main(void)
 		cmocka_unit_test(test_calls_of_what_returns),
 		cmocka_unit_test(test_back_from_behind_calls),
 		cmocka_unit_test(test_marked_calls),
+		cmocka_unit_test(test_padding_before_loop),
 	};
 
 	return cmocka_run_group_tests(tests, files_setup, files_teardown);

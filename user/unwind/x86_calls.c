@@ -289,9 +289,9 @@ static bool look_for_loops(struct x86_flow *flow)
 /* Is what lies behind a call of the same whole, by jumps that lead there or from there,
  * with the stack as the call finds it? Then it comes back: another function would begin
  * with a return address alone, and none calls with such a stack. */
-static bool leads_within(const struct x86_flow *flow, const struct flow_insn *call)
+static bool leads_within(const struct x86_flow *flow, const struct flow_insn *call,
+			 const struct flow_insn *behind)
 {
-	const struct flow_insn *behind = call + 1;
 	int depth, depth_behind, lower;
 
 	return behind->piece != X86_FLOW_NO_INSN &&
@@ -316,7 +316,7 @@ static bool doubt_calls(struct x86_flow *flow, bool if_unknown)
 		    insn->leads_to_loop || insn->is_local)
 			continue;
 		/* of one that is gone on behind that says nothing */
-		insn->leads_within |= !was && leads_within(flow, insn);
+		insn->leads_within |= !was && leads_within(flow, insn, insn + 1);
 		if (insn->leads_within || is_sure(flow, insn))
 			insn->comes_back = true;
 		else if (is_doubted(&flow->pieces, insn->piece, if_unknown))
@@ -337,4 +337,43 @@ bool x86_calls_doubt(struct x86_flow *flow, bool is_first)
 	any = look_for_loops(flow);
 	any |= doubt_calls(flow, !is_first);
 	return any || (is_first && doubt_calls(flow, true));
+}
+
+/* Padding that the call leads through, if it comes back, to what is known to be as deep
+ * within the same whole; NULL: it does not. Another function would begin with a return
+ * address alone, and none calls with such a stack. */
+static struct flow_insn *padding_within(struct x86_flow *flow, struct flow_insn *call)
+{
+	const struct flow_insn *end = flow->insns.items + flow->insns.n;
+	const struct flow_insn *head = call + 1;
+
+	if (!call->calls || call->comes_back || call->makes_room || call->is_bottom ||
+	    call->callee == X86_NEVER_RETURNS || call->piece == X86_FLOW_NO_INSN)
+		return NULL;
+	while (head < end && head->n && head->piece == X86_FLOW_NO_INSN &&
+	       x86_flow_is_padding(flow, head) && !head->is_called && !head->is_taken)
+		head++;
+	if (head == call + 1 || head == end || head->is_called || head->is_taken)
+		return NULL;
+	return leads_within(flow, call, head) ? call + 1 : NULL;
+}
+
+void x86_calls_pad(struct x86_flow *flow)
+{
+	struct flow_insn *insns = flow->insns.items;
+
+	for (uint32_t i = 0; i < flow->insns.n; i++) {
+		struct flow_insn *padding = padding_within(flow, &insns[i]);
+		struct x86_frame frame = insns[i].frame;
+		struct x86_effect is;
+
+		if (!padding)
+			continue;
+		is = x86_flow_effect(flow, i);
+		x86_frame_apply(&frame, &is);
+		for (; padding->piece == X86_FLOW_NO_INSN; padding++) {
+			padding->piece = insns[i].piece;
+			padding->frame = frame;
+		}
+	}
 }

@@ -312,9 +312,11 @@ static int follow_hoped(struct x86_flow *flow)
 		err = follow_all(flow);
 	for (int i = 0; !err && i < DOUBTS && x86_calls_doubt(flow, !i); i++)
 		err = follow_all(flow);
-	if (!err)
-		x86_back_read(flow);
-	return err;
+	if (err)
+		return err;
+	x86_calls_pad(flow);
+	x86_back_read(flow);
+	return 0;
 }
 
 int x86_flow_read(const struct x86_code *code, struct x86_flow **ret)

@@ -207,4 +207,8 @@ int x86_calls_hope(struct x86_flow *flow);
  * is hoped less of, or more, than before. */
 bool x86_calls_doubt(struct x86_flow *flow, bool is_first);
 
+/* At the end: padding behind a call that is not followed, as before the head of a loop,
+ * is a part of the call's whole where what lies behind it is. */
+void x86_calls_pad(struct x86_flow *flow);
+
 #endif
