@@ -31,8 +31,8 @@ int roots_place(__u32 hook)
 
 #define FIND_ROOTS 8 /* a call of roots_find_among() */
 
-/* The number of the root there, from the n-th on: s->n_roots if it is new; MAX_ROOTS: it is
- * none of these. */
+/* The number of the root there, from the n-th on: s->n_roots if it is new; MAX_ROOTS: it
+ * is none of these. */
 __noinline int roots_find_among(__u32 hook, __u64 addr, __u32 n)
 {
 	struct scratch *s = scratch_of(PART_CHAINS, hook);
