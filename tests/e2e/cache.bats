@@ -179,7 +179,7 @@ tables_before() {
 	stop_busy
 	entry=cache/$(find own -type f -printf '%s %f\n' | sort -n | sed -n '$s/.* //p')
 	# at the end weft waits for a second; a busy machine may need it again
-	for _ in {1..5}; do
+	for _ in {1..30}; do
 		weft record -q -o out --unwind-cache "$PWD/cache" -- bash -c './large; true'
 		[ ! -e "$entry" ] || break
 	done

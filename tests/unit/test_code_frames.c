@@ -92,7 +92,8 @@ static void begin_mapped(struct parts *p, const char *path, uid_t uid, bool is_w
 	assert_int_equal(aggregator_new(&p->aggregator), 0);
 	assert_int_equal(names_new(&p->names), 0);
 	assert_int_equal(module_id(p->modules, &module, &map.module), 0);
-	assert_int_equal(files_request(p->files, &process, &map), 0);
+	assert_true(files_open(p->files, &process, &map) >= 0);
+	files_scan(p->files, map.module);
 	assert_int_equal(files_collect(p->files, 5000), 0);
 	p->module = map.module;
 }

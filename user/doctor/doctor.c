@@ -32,9 +32,11 @@ struct look {
 static void on_mapped(void *arg, const struct process *process, const struct mapping *map)
 {
 	struct look *look = arg;
-	int err = files_request(look->files, process, map);
+	int err = files_open(look->files, process, map);
 
-	if (err && !look->err)
+	if (err >= 0)
+		files_scan(look->files, map->module);
+	else if (!look->err)
 		look->err = err;
 }
 

@@ -77,17 +77,6 @@ bool files_scan(struct files *files, uint32_t module);
 /* The same module, or the one that was opened first of this very file. */
 uint32_t files_same(const struct files *files, uint32_t module);
 
-/* Both. */
-static inline int files_request(struct files *files, const struct process *process,
-				const struct mapping *map)
-{
-	int err = files_open(files, process, map);
-
-	if (err >= 0)
-		files_scan(files, map->module);
-	return err < 0 ? err : 0;
-}
-
 /* Takes in what the worker has found; blocks up to wait_ms for all of it. */
 int files_collect(struct files *files, int wait_ms);
 
