@@ -323,7 +323,7 @@ static int open_copied(struct opener *opener, pid_t pid, const struct mapping *m
 /* Processes are their users' here; one is gone. */
 static struct owner same_number(struct opener *opener, pid_t pid)
 {
-	return (struct owner){ pid != 99, 1, pid, (uid_t)pid };
+	return (struct owner){ pid != 99, 1, pid, (uid_t)pid, true };
 }
 
 /* A user maps so many MB that must be copied: are they? */
